@@ -16,7 +16,7 @@ package protocol ContentSource: Sendable {
     /// - Returns: The bytes of `wanted` up to the end of the file, if they are not kept; nil if they are local now.
     func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
-    ) async throws(Errno) -> PassingBytes?
+    ) async throws(Errno) -> UncachedBytes?
 }
 
 extension Domain: ContentSource {}

@@ -29,12 +29,12 @@ extension DomainFileSystem {
         case .success(false):
             guard attempts > 0 else { return reply.fail(.ioError) }
             let ahead = file.rangeToFetch(for: range)
-            bring(context, file.number, range, ahead: ahead, reply) { [self] reply, passing in
-                guard let passing else { return read(context, file, range, attempts: attempts - 1, reply) }
-                guard file.isSeen(passing.version) else { return reply.fail(.stale) }
-                reply.send(passing.bytes)
+            bring(context, file.number, range, ahead: ahead, reply) { [self] reply, uncached in
+                guard let uncached else { return read(context, file, range, attempts: attempts - 1, reply) }
+                guard file.isSeen(uncached.version) else { return reply.fail(.stale) }
+                reply.send(uncached.bytes)
                 // An answer sent just after the kernel's pages of this content were dropped would stay cached for ever.
-                guard replica.contentVersion(of: file.number) != passing.version else { return }
+                guard replica.contentVersion(of: file.number) != uncached.version else { return }
                 session?.notifier.invalidateInode(file.node)
             }
         }

@@ -33,13 +33,13 @@ extension DomainFileSystem {
     func bring<Answer>(
         _ context: RequestContext, _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>,
         _ reply: consuming Reply<Answer>,
-        then goOn: @escaping @Sendable (consuming Reply<Answer>, PassingBytes?) -> Void
+        then goOn: @escaping @Sendable (consuming Reply<Answer>, UncachedBytes?) -> Void
     ) {
         guard !isRefused(context) else { return reply.fail(.deadlock) }
         wait(reply) { [source] () throws(Errno) in
             try await source.read(number, wanted, ahead: ahead)
-        } then: { reply, passing in
-            goOn(reply, passing)
+        } then: { reply, uncached in
+            goOn(reply, uncached)
         }
     }
 

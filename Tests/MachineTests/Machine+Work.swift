@@ -60,7 +60,7 @@ extension Machine {
         }
     }
 
-    /// What a person may take up: not what another machine has under a passing name for a moment (docs/BUGS.md).
+    /// What a person may take up: not what another machine has under an interim name for a moment (docs/BUGS.md).
     private func items() throws -> [Seen] {
         try seen().filter { !$0.name.description.hasPrefix(".replica-moving-") }
     }

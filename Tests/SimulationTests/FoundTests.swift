@@ -462,7 +462,7 @@ import Testing
             ])
     }
 
-    /// The store has it under a passing name when another client writes it anew.
+    /// The store has it under an interim name when another client writes it anew.
     @Test func aConflictInTheMiddleOfARingEnds() async {
         await expectNoFault(
             .hostile,

@@ -113,7 +113,7 @@ package final class Domain: Sendable {
     /// - Throws: The errors of ``hydrate(_:range:)`` except ENOSPC.
     package func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
-    ) async throws(Errno) -> PassingBytes? {
+    ) async throws(Errno) -> UncachedBytes? {
         try await engine.read(file, wanted, ahead: ahead)
     }
 }

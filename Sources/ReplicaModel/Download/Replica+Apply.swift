@@ -37,7 +37,7 @@ extension Replica {
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try withTreeWaking { (tree) throws(ReplicaError) -> ApplyDecision in
             if tree.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
-            return try tree.decide(item, staged: staged, rewrite, isForced: isForced)
+            return try tree.applyDecision(item, staged: staged, rewrite, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, rewrite, isForced: isForced)
     }
@@ -87,5 +87,5 @@ enum ApplyDecision {
     case create(parent: ItemNumber)
     /// After a power cut: both contents are compared first.
     case compare(ItemNumber)
-    case update(ItemNumber, Plan, parent: ItemNumber)
+    case update(ItemNumber, Reconciliation, parent: ItemNumber)
 }

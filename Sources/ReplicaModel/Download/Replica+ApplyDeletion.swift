@@ -11,10 +11,10 @@ extension Replica {
         of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
     ) throws(ReplicaError) -> Applied {
         var isStale = false
-        let (number, plan) = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemNumber?, Plan) in
-            let none = Plan(down: .nothing, up: .nothing)
+        let (number, plan) = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemNumber?, Reconciliation) in
+            let none = Reconciliation(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
-            if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
+            if node.isInFlight { return (node.number, Reconciliation(down: .meet, up: .nothing)) }
             if tree.answers.isStale(identifier, asked: asked) {
                 isStale = true
                 return (nil, none)
@@ -27,8 +27,8 @@ extension Replica {
             if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
-            if tree.mayBeLost(node) { return (node.number, Plan(down: .nothing, up: .create([]))) }
-            return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
+            if tree.mayBeLost(node) { return (node.number, Reconciliation(down: .nothing, up: .create([]))) }
+            return (node.number, reconcile(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
         guard let number else { return isStale ? .stale : .done }
         switch plan.down {

@@ -17,7 +17,7 @@ struct StagedContent: Sendable {
 extension Replica {
     /// Updates a local item to the store's newer state, according to `plan`.
     func update(
-        _ number: ItemNumber, to item: Item, plan: Plan, parent: ItemNumber, staged: StagedContent?
+        _ number: ItemNumber, to item: Item, plan: Reconciliation, parent: ItemNumber, staged: StagedContent?
     ) throws(ReplicaError) -> Applied {
         guard case .update(let fields) = plan.down else { return .done }
         if let staged, staged.version != item.version.content { return .needsContent(number) }
@@ -157,7 +157,7 @@ extension Tree {
         separate(node)
         // Readers that wait for bytes of the old placeholder now wait for those of the new one, and the kernel gets its
         // attributes.
-        node.shown = FileIdentity(status)
+        node.kernelFile = FileIdentity(status)
         node.fingerprint = FileFingerprint(status)
         let attributes = fields.intersection(.metadata).union(.modificationDate)
         try applyMetadata(item.metadata, attributes, to: node)

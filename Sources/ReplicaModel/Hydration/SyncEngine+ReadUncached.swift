@@ -13,7 +13,7 @@ extension SyncEngine {
     /// - Throws: The errors of ``hydrate(_:range:)`` except ENOSPC.
     func read(
         _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
-    ) async throws(Errno) -> PassingBytes? {
+    ) async throws(Errno) -> UncachedBytes? {
         if try isKept(number) {
             do throws(Errno) {
                 try await hydrate(number, range: ahead)
@@ -39,7 +39,7 @@ extension SyncEngine {
     }
 
     /// Reads through memory, without keeping the bytes on the disk.
-    private func pass(_ number: ItemNumber, _ wanted: Range<Int64>) async throws(Errno) -> PassingBytes? {
+    private func pass(_ number: ItemNumber, _ wanted: Range<Int64>) async throws(Errno) -> UncachedBytes? {
         let end = replica.now() + Self.replacementSeconds
         while true {
             let target: FetchTarget?
@@ -50,7 +50,7 @@ extension SyncEngine {
             let range = wanted.clamped(to: 0..<target.size)
             let now = replica.now()
             let bytes = uncached.withLock { $0.bytes(range, of: target.number, version: target.version, now: now) }
-            if let bytes { return PassingBytes(bytes: bytes, version: target.version) }
+            if let bytes { return UncachedBytes(bytes: bytes, version: target.version) }
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
             guard let failure = await window(at: range, of: target).value else { continue }

@@ -1,5 +1,5 @@
 /// Bytes of a file that are read without being kept on the disk.
-package struct PassingBytes: Sendable {
+package struct UncachedBytes: Sendable {
     package var bytes: [UInt8]
     /// The version of the content they belong to.
     package var version: String

@@ -88,7 +88,7 @@ extension Replica {
             }
             let node = tree.addNode(in: folder, name: name, kind: kind)
             node.fingerprint = FileFingerprint(status)
-            node.shown = FileIdentity(status)
+            node.kernelFile = FileIdentity(status)
             if isSpecial { node.flags.insert(.special) }
             node.lacksCapability = true
             node.lookups += 1

@@ -16,7 +16,7 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             if request.isChange { try tree.demandFlags(FileFlags(request, given), of: node) }
-            let file = try tree.openShown(node, O_RDONLY)
+            let file = try tree.openKernelFile(node, O_RDONLY)
             defer { Glibc.close(file) }
             guard request.isChange else {
                 return try errnos { () throws(Errno) in try FileFlags.value(request, of: file) }

@@ -46,7 +46,7 @@ extension Replica {
             if !truncates { try tree.demandCertainty(of: node) }
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
             let kept = flags & (O_ACCMODE | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
-            let descriptor = try tree.openShown(node, kept)
+            let descriptor = try tree.openKernelFile(node, kept)
             if truncates {
                 do throws(Errno) {
                     try Self.truncate(descriptor, isWriter: isWriter)
@@ -131,7 +131,7 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }
-            return (try tree.openShown(node, O_RDONLY), node.fingerprint.inode)
+            return (try tree.openKernelFile(node, O_RDONLY), node.fingerprint.inode)
         }
     }
 
@@ -140,10 +140,10 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             do throws(ReplicaError) {
-                return try tree.openShown(node, flags)
+                return try tree.openKernelFile(node, flags)
             } catch .errno(.notPermitted) where flags & O_ACCMODE != O_RDONLY {
                 // An append-only file.
-                return try tree.openShown(node, flags | O_APPEND)
+                return try tree.openKernelFile(node, flags | O_APPEND)
             }
         }
     }

@@ -45,7 +45,7 @@ extension Tree {
     fileprivate func makeUnnamed(_ status: FileStatus, held: Int32, isWriter: Bool) -> Node {
         let node = Node(number: itemNumbers.take(), parent: nil, name: FileName(""), kind: .file)
         node.fingerprint = FileFingerprint(status)
-        node.shown = FileIdentity(status)
+        node.kernelFile = FileIdentity(status)
         node.descriptor = held
         node.lacksCapability = true
         node.lookups = 1

@@ -57,7 +57,7 @@ extension Tree {
             try node.demandKind(of: status)
             return status
         }
-        let known = try show(status, as: node)
+        let known = try noteKernelFile(status, as: node)
         noticeForeignWrite(node, status)
         return entry(of: node, known, status)
     }

@@ -169,7 +169,7 @@ final class Node {
     /// Incremented when another backing file replaces this one while the kernel knows it.
     var generation: UInt32 = 0
     /// The backing file that the kernel knows by the item's node ID; nil before its first reply.
-    var shown: FileIdentity?
+    var kernelFile: FileIdentity?
     /// Incremented when the content is evicted, and when a folder's first listing starts: results that were requested before
     /// are dropped.
     var evictions: UInt32 = 0

@@ -148,7 +148,7 @@ struct NodeIndex {
         other.opens += node.opens
         other.writers += node.writers
         other.generation = max(other.generation, node.generation)
-        other.shown = node.shown
+        other.kernelFile = node.kernelFile
         if node.writers > 0 {
             writing[node.number] = nil
             writing[other.number] = other

@@ -6,13 +6,13 @@ struct StoreNames {
     /// Makes names within the store's limits.
     var conflicts = ConflictNames()
     /// The temporary names of items in the store while a cycle of moves is resolved.
-    let passing: PassingName
+    let interim: InterimName
     /// The number of consecutive collisions of an item's name.
     private var collisions: [ItemNumber: Int] = [:]
     /// Items whose temporary name the store rejected.
     private var stuck: Set<ItemNumber> = []
 
-    init(passing: PassingName) { self.passing = passing }
+    init(interim: InterimName) { self.interim = interim }
 
     func collisions(of node: Node) -> Int { collisions[node.number, default: 0] }
 

@@ -59,7 +59,7 @@ extension Tree {
     }
 
     /// The node of the file or folder with this inode number for programs; nil if there is none.
-    func findShown(_ number: ItemNumber) throws(ReplicaError) -> Node? {
+    func findInode(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[inode: number] { return node }
         if let node = try find(number), node.inodeNumber == number { return node }
         guard !items.holdsAll else { return nil }

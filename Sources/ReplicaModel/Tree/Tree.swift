@@ -33,7 +33,7 @@ final class Tree {
         mark: DatalessMark, clock: RunClock
     ) {
         self.mark = mark
-        storeNames = StoreNames(passing: PassingName(mark: mark.value))
+        storeNames = StoreNames(interim: InterimName(mark: mark.value))
         root =
             rootRow?.makeNode(parent: nil, now: clock.now())
             ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
@@ -159,7 +159,7 @@ final class Tree {
         }
         guard opened >= 0 else { throw .errno(.last) }
         do throws(ReplicaError) {
-            try demandShown(try errnos { () throws(Errno) in try FileStatus(descriptor: opened) }, as: folder)
+            try demandKernelFile(try errnos { () throws(Errno) in try FileStatus(descriptor: opened) }, as: folder)
         } catch {
             close(opened)
             throw error

@@ -22,8 +22,8 @@ struct Outgoing: Sendable {
     var isOfKnownItem = false
     /// Whether the last attempt failed.
     var isRepeated = false
-    /// Whether the call gives the item a passing name, to free its own for another item.
-    var isPassing = false
+    /// Whether the call gives the item an interim name, to free its own for another item.
+    var isInterim = false
     /// An open file with the content, which the engine closes; nil if no content is sent.
     var source: Int32?
     var fingerprint = FileFingerprint()

@@ -28,7 +28,7 @@ extension Replica {
         }
     }
 
-    /// Begins to move an item to a passing name in the store, if it is in another item's way and part of a cycle of
+    /// Begins to move an item to an interim name in the store, if it is in another item's way and part of a cycle of
     /// such items.
     /// - Returns: Nil if no item waits for its place.
     func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> Outgoing? {
@@ -37,7 +37,7 @@ extension Replica {
                 !tree.isStuck(node), let folder = try tree.find(base.parent), !folder.isDeleted,
                 let other = try tree.child(base.name, of: folder), other !== node
             else { return nil }
-            let name = tree.passingName(of: node, in: folder)
+            let name = tree.interimName(of: node, in: folder)
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
             node.sent = SentPlace(parent: base.parent, name: name, template: base.identifier)
@@ -47,7 +47,7 @@ extension Replica {
                 kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
-                fields: .filename, parent: base.parent, isOfKnownItem: true, isPassing: true)
+                fields: .filename, parent: base.parent, isOfKnownItem: true, isInterim: true)
         }
     }
 

@@ -37,7 +37,7 @@ extension Replica {
             tree.endFlight(node)
             if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
-            if outgoing.isPassing { tree.storeNames.noteStuck(node) }
+            if outgoing.isInterim { tree.storeNames.noteStuck(node) }
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {

@@ -35,7 +35,7 @@ final class FakeSource: ContentSource, ItemStatusSource, @unchecked Sendable {  
 
     func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
-    ) async throws(Errno) -> PassingBytes? {
+    ) async throws(Errno) -> UncachedBytes? {
         try await request(file, ahead)
         return nil
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import ReplicaModel
 
 /// Every pair of changes, with every set of fields that the planner distinguishes.
-@Suite struct PlanTests {
+@Suite struct ReconciliationTests {
     private static let fieldSets: [ItemFields] = [
         .contents, .filename, .parent, .place, .mode, [.contents, .mode], [.contents, .filename], [.filename, .mode],
         [.contents, .place, .modificationDate], .all,
@@ -15,7 +15,7 @@ import Testing
         var local: Change
         var remote: Change
         var holds: Bool
-        var plan: Plan
+        var plan: Reconciliation
     }
 
     private static let cases: [Case] = changes.flatMap { local in
@@ -23,7 +23,7 @@ import Testing
             [true, false].map { holds in
                 Case(
                     local: local, remote: remote, holds: holds,
-                    plan: plan(local: local, remote: remote, holdsContent: holds))
+                    plan: reconcile(local: local, remote: remote, holdsContent: holds))
             }
         }
     }
@@ -56,11 +56,11 @@ import Testing
     @Test func whatOneSideAloneChangedGoesToTheOther() {
         for fields in Self.fieldSets {
             #expect(
-                plan(local: .none, remote: .changed(fields), holdsContent: true)
-                    == Plan(down: .update(fields), up: .nothing))
+                reconcile(local: .none, remote: .changed(fields), holdsContent: true)
+                    == Reconciliation(down: .update(fields), up: .nothing))
             #expect(
-                plan(local: .changed(fields), remote: .none, holdsContent: true)
-                    == Plan(down: .nothing, up: .modify(fields)))
+                reconcile(local: .changed(fields), remote: .none, holdsContent: true)
+                    == Reconciliation(down: .nothing, up: .modify(fields)))
         }
     }
 
@@ -82,31 +82,31 @@ import Testing
     @Test func ofTwoMovesTheStoresStandsWhole() {
         for (ours, theirs) in [(ItemFields.filename, ItemFields.parent), (.parent, .filename)] {
             #expect(
-                plan(local: .changed(ours), remote: .changed(theirs), holdsContent: true)
-                    == Plan(down: .update(theirs), up: .nothing))
+                reconcile(local: .changed(ours), remote: .changed(theirs), holdsContent: true)
+                    == Reconciliation(down: .update(theirs), up: .nothing))
         }
     }
 
     @Test func whatWasDeletedHereAndChangedThereComesBack() {
         for fields in Self.fieldSets {
-            let plan = plan(local: .deleted, remote: .changed(fields), holdsContent: false)
+            let plan = reconcile(local: .deleted, remote: .changed(fields), holdsContent: false)
             #expect(plan.down == (fields.contains(.contents) ? .bringBack : .nothing))
         }
-        #expect(plan(local: .deleted, remote: .created, holdsContent: false).down == .bringBack)
+        #expect(reconcile(local: .deleted, remote: .created, holdsContent: false).down == .bringBack)
     }
 
     @Test func anEditOfWhatIsDeletedThereIsMadeAnew() {
         for fields in Self.fieldSets {
-            let up = plan(local: .changed(fields), remote: .deleted, holdsContent: true).up
+            let up = reconcile(local: .changed(fields), remote: .deleted, holdsContent: true).up
             #expect(up == .create(.deletionConflicted))
         }
     }
 
     @Test func bothQuietIsNothing() {
         for pair in [(Change.none, Change.none), (.deleted, .deleted)] {
-            let plan = plan(local: pair.0, remote: pair.1, holdsContent: true)
-            #expect(plan == Plan(down: .nothing, up: .nothing))
+            let plan = reconcile(local: pair.0, remote: pair.1, holdsContent: true)
+            #expect(plan == Reconciliation(down: .nothing, up: .nothing))
         }
-        #expect(plan(local: .created, remote: .created, holdsContent: true).down == .meet)
+        #expect(reconcile(local: .created, remote: .created, holdsContent: true).down == .meet)
     }
 }

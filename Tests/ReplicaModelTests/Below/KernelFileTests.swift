@@ -8,7 +8,7 @@ import Testing
 
 /// The kernel checks a call against the attributes of one file. If a user who may rename in the backing tree has given
 /// its name to another file since, that file is neither read nor changed.
-@Suite struct ShownFileTests {
+@Suite struct KernelFileTests {
     private let bench: Bench
     private let mine: ItemNumber
     private let shown: Entry

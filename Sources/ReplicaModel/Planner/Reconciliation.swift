@@ -8,7 +8,7 @@ enum Change: Hashable, Sendable {
 }
 
 /// What to do for an item: `down` in the tree, `up` in the store.
-struct Plan: Hashable, Sendable {
+struct Reconciliation: Hashable, Sendable {
     enum Down: Hashable, Sendable {
         case nothing
         /// The item is created in the tree.
@@ -46,36 +46,37 @@ struct Plan: Hashable, Sendable {
 /// - if both sides changed a field, the store's value wins, except for metadata, where the local value wins because it
 ///   is newer.
 /// - Parameter holdsContent: Whether the whole content is local: a dataless item has nothing to lose.
-func plan(local: Change, remote: Change, holdsContent: Bool) -> Plan {
+func reconcile(local: Change, remote: Change, holdsContent: Bool) -> Reconciliation {
     switch (local, remote) {
-    case (.none, .none): Plan(down: .nothing, up: .nothing)
-    case (.none, .created): Plan(down: .create, up: .nothing)
-    case (.none, .changed(let fields)): Plan(down: .update(fields), up: .nothing)
-    case (.none, .deleted): Plan(down: .delete, up: .nothing)
-    case (.created, .none): Plan(down: .nothing, up: .create([]))
-    case (.created, .created): Plan(down: .meet, up: .create(.mayAlreadyExist))
-    case (.created, .changed), (.created, .deleted): Plan(down: .nothing, up: .create(.mayAlreadyExist))
-    case (.changed(let fields), .none): Plan(down: .nothing, up: .modify(fields))
+    case (.none, .none): Reconciliation(down: .nothing, up: .nothing)
+    case (.none, .created): Reconciliation(down: .create, up: .nothing)
+    case (.none, .changed(let fields)): Reconciliation(down: .update(fields), up: .nothing)
+    case (.none, .deleted): Reconciliation(down: .delete, up: .nothing)
+    case (.created, .none): Reconciliation(down: .nothing, up: .create([]))
+    case (.created, .created): Reconciliation(down: .meet, up: .create(.mayAlreadyExist))
+    case (.created, .changed), (.created, .deleted): Reconciliation(down: .nothing, up: .create(.mayAlreadyExist))
+    case (.changed(let fields), .none): Reconciliation(down: .nothing, up: .modify(fields))
     case (.changed(let ours), .changed(let theirs)): meet(ours, theirs)
     case (.changed(let ours), .created): meet(ours, .all)
     case (.changed(let fields), .deleted):
         holdsContent || fields.contains(.contents)
-            ? Plan(down: .nothing, up: .create(.deletionConflicted)) : Plan(down: .delete, up: .nothing)
-    case (.deleted, .none): Plan(down: .nothing, up: .delete)
-    case (.deleted, .created): Plan(down: .bringBack, up: .nothing)
+            ? Reconciliation(down: .nothing, up: .create(.deletionConflicted))
+            : Reconciliation(down: .delete, up: .nothing)
+    case (.deleted, .none): Reconciliation(down: .nothing, up: .delete)
+    case (.deleted, .created): Reconciliation(down: .bringBack, up: .nothing)
     case (.deleted, .changed(let fields)):
         fields.contains(.contents)
-            ? Plan(down: .bringBack, up: .nothing) : Plan(down: .nothing, up: .delete)
-    case (.deleted, .deleted): Plan(down: .nothing, up: .nothing)
+            ? Reconciliation(down: .bringBack, up: .nothing) : Reconciliation(down: .nothing, up: .delete)
+    case (.deleted, .deleted): Reconciliation(down: .nothing, up: .nothing)
     }
 }
 
 /// Merges the changes of an item that both sides changed.
-private func meet(_ ours: ItemFields, _ theirs: ItemFields) -> Plan {
+private func meet(_ ours: ItemFields, _ theirs: ItemFields) -> Reconciliation {
     let isConflict = ours.contains(.contents) && theirs.contains(.contents)
     let down = theirs.subtracting(.metadata.intersection(ours))
     var up = ours.subtracting(theirs.subtracting(.metadata))
     if theirs.intersection(.place) != [] { up.subtract(.place) }
-    return Plan(
+    return Reconciliation(
         down: down.isEmpty ? .nothing : .update(down), up: up.isEmpty ? .nothing : .modify(up), keepsCopy: isConflict)
 }

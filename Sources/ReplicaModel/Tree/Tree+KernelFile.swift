@@ -28,11 +28,11 @@ extension Tree {
     /// - Returns: The node that holds the kernel's references to the file: it may be another of its names.
     /// - Throws: ESTALE if it was exchanged too often.
     @discardableResult
-    func show(_ status: FileStatus, as node: Node) throws(ReplicaError) -> Node {
+    func noteKernelFile(_ status: FileStatus, as node: Node) throws(ReplicaError) -> Node {
         let known = items.holder(of: node)
         let identity = FileIdentity(status)
-        guard known.lookups > 0 || known.opens > 0, let shown = known.shown, shown != identity else {
-            known.shown = identity
+        guard known.lookups > 0 || known.opens > 0, let kernelFile = known.kernelFile, kernelFile != identity else {
+            known.kernelFile = identity
             return known
         }
         guard node.parent != nil, known.generation < Self.mostGenerations else {
@@ -41,10 +41,10 @@ extension Tree {
         if items.names(of: node).count > 1 {
             // Its other names still belong to the old file.
             separate(node)
-            node.shown = identity
+            node.kernelFile = identity
             return node
         }
-        known.shown = identity
+        known.kernelFile = identity
         known.generation += 1
         if node.kind == .folder { closeDescriptor(of: node) }
         return known
@@ -53,9 +53,9 @@ extension Tree {
     /// Throws unless a held file is the one that the kernel knows for the node, because its permission check was made
     /// for that one.
     /// - Throws: ESTALE if it is another file.
-    func demandShown(_ status: FileStatus, as node: Node) throws(ReplicaError) {
-        guard let shown = items.holder(of: node).shown, shown != FileIdentity(status) else { return }
-        try show(status, as: node)
+    func demandKernelFile(_ status: FileStatus, as node: Node) throws(ReplicaError) {
+        guard let kernelFile = items.holder(of: node).kernelFile, kernelFile != FileIdentity(status) else { return }
+        try noteKernelFile(status, as: node)
         throw .errno(Errno(rawValue: Glibc.ESTALE))
     }
 
@@ -64,7 +64,7 @@ extension Tree {
     func withFile<Result>(
         of node: Node, _ body: (HeldFile) throws(Errno) -> Result
     ) throws(ReplicaError) -> Result {
-        let descriptor = try openShown(node, CL_O_PATH)
+        let descriptor = try openKernelFile(node, CL_O_PATH)
         defer { close(descriptor) }
         return try errnos { () throws(Errno) in try body(HeldFile(descriptor: descriptor)) }
     }
@@ -72,7 +72,7 @@ extension Tree {
     /// Opens the node's file, if it is the one that the kernel knows; any other file is left alone.
     /// - Parameter flags: Without `O_TRUNC`, which would.
     /// - Throws: ESTALE if it is another file.
-    func openShown(_ node: Node, _ flags: Int32) throws(ReplicaError) -> Int32 {
+    func openKernelFile(_ node: Node, _ flags: Int32) throws(ReplicaError) -> Int32 {
         let place = try place(of: node)
         let descriptor = try errnos { () throws(Errno) in try place.open(flags) }
         do throws(ReplicaError) {
@@ -81,7 +81,7 @@ extension Tree {
                 try node.demandKind(of: status)
                 return status
             }
-            try demandShown(status, as: node)
+            try demandKernelFile(status, as: node)
             return descriptor
         } catch {
             close(descriptor)

@@ -1,7 +1,7 @@
 /// The temporary names of items in the store while a cycle of moves is resolved: `.replica-moving-`, eight digits that
 /// identify the domain, the item's number, and its local name. So a domain recognizes its own temporary names, and
 /// knows their items, even if its database was lost.
-struct PassingName {
+struct InterimName {
     private let beginning: [UInt8]
 
     /// - Parameter mark: The domain's secret; the names reveal less than a quarter of it.
@@ -21,7 +21,7 @@ struct PassingName {
         return limit.after(beginning + Array(label.utf8), name)
     }
 
-    func isPassing(_ name: FileName) -> Bool { meaning(of: name) != nil }
+    func isInterim(_ name: FileName) -> Bool { meaning(of: name) != nil }
 
     /// The local name of an item that has this name in the store; nil if it is not a temporary name of this domain.
     func meaning(of name: FileName) -> FileName? {

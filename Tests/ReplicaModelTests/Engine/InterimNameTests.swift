@@ -5,8 +5,8 @@ import Threads
 @testable import ReplicaModel
 
 /// A cycle of moves is resolved by a temporary name of one item in the store. No item keeps it.
-@Suite struct PassingNameTests {
-    private static func isPassing(_ path: String) -> Bool { path.contains(".replica-moving") }
+@Suite struct InterimNameTests {
+    private static func isInterim(_ path: String) -> Bool { path.contains(".replica-moving") }
 
     /// Two files of one folder that have exchanged their names; both sides were in sync before.
     private func makeRing() async throws -> Bench {
@@ -31,12 +31,12 @@ import Threads
         })
         try await bench.exchange()
         bench.store.setHooks()
-        try #require(bench.store.entries.keys.contains(where: Self.isPassing))
+        try #require(bench.store.entries.keys.contains(where: Self.isInterim))
     }
 
     private func expectNone(_ bench: Bench) throws {
-        #expect(try bench.tree().keys.filter(Self.isPassing).isEmpty)
-        #expect(bench.store.entries.keys.filter(Self.isPassing).isEmpty)
+        #expect(try bench.tree().keys.filter(Self.isInterim).isEmpty)
+        #expect(bench.store.entries.keys.filter(Self.isInterim).isEmpty)
     }
 
     @Test func aRingArrives() async throws {
@@ -61,7 +61,7 @@ import Threads
         bench.store.fail(.deleteItem, with: .itemUnavailable("not now"), times: .max)
         for _ in 0..<6 { try await bench.send(after: 0.1) }
         for _ in 0..<6 { try await bench.send() }
-        try #require(bench.store.entries.keys.contains(where: Self.isPassing))
+        try #require(bench.store.entries.keys.contains(where: Self.isInterim))
         bench.store.setHooks()
         bench.store.fail(.deleteItem, with: .deletionRejected(nil), times: 4)
         try await bench.settle()
@@ -74,7 +74,7 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == here.sorted())
     }
 
-    @Test func aKillDuringAnExchangeLeavesNoPassingName() async throws {
+    @Test func aKillDuringAnExchangeLeavesNoInterimName() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
         try bench.crash()
@@ -84,7 +84,7 @@ import Threads
         try expectNone(bench)
     }
 
-    /// An item that is removed here while it has a passing name in the store is removed there; one that is edited in
+    /// An item that is removed here while it has an interim name in the store is removed there; one that is edited in
     /// the store comes back under its local name.
     @Test func itemsRemovedDuringAnExchangeAreRemovedInTheStore() async throws {
         let bench = try await makeRing()
@@ -98,10 +98,10 @@ import Threads
     @Test func anItemEditedInTheStoreDuringAnExchangeComesBack() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
-        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
-        let text = try #require(bench.store.text(at: passing))
+        let interim = try #require(bench.store.entries.keys.first(where: Self.isInterim))
+        let text = try #require(bench.store.text(at: interim))
         let name = text == "one" ? "b" : "a"
-        bench.store.write("newer", to: passing)
+        bench.store.write("newer", to: interim)
         try bench.remove(name)
         try await bench.settle()
         try expectNone(bench)
@@ -116,9 +116,9 @@ import Threads
         _ = try await bench.find("d")
         try await bench.engine.list(try bench.number("d"))
         try await takeApart(bench)
-        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
-        let name = bench.store.text(at: passing) == "one" ? "b" : "a"
-        bench.store.move(passing, to: "d/" + passing)
+        let interim = try #require(bench.store.entries.keys.first(where: Self.isInterim))
+        let name = bench.store.text(at: interim) == "one" ? "b" : "a"
+        bench.store.move(interim, to: "d/" + interim)
         try await bench.settle()
         try expectNone(bench)
         #expect(bench.store.text(at: "d/" + name) != nil)
@@ -133,35 +133,35 @@ import Threads
         try await bench.settle()
         try bench.rename("p/a", to: "c/x", .exchange)
         try await takeApart(bench)
-        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing)?.split(separator: "/"))
+        let interim = try #require(bench.store.entries.keys.first(where: Self.isInterim)?.split(separator: "/"))
         // The local folder of the cycle's other item moves into it.
-        let other = passing[0] == "p" ? "c" : "p"
-        bench.store.move(other, to: passing[0..<2].joined(separator: "/") + "/" + other)
+        let other = interim[0] == "p" ? "c" : "p"
+        bench.store.move(other, to: interim[0..<2].joined(separator: "/") + "/" + other)
         try await bench.settle()
         try expectNone(bench)
         #expect(try bench.tree().count == bench.store.entries.count)
         #expect(bench.store.entries.keys.filter { $0.hasSuffix("/1") || $0.hasSuffix("/2") }.count == 2)
     }
 
-    /// An item that was moved here, while it had a passing name in the store, is moved there.
+    /// An item that was moved here, while it had an interim name in the store, is moved there.
     @Test func aLocalMoveDuringAnExchangeReachesTheStore() async throws {
         let bench = try await makeRing()
         try bench.makeFolder("d")
         try await takeApart(bench)
-        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
-        let name = bench.store.text(at: passing) == "one" ? "b" : "a"
+        let interim = try #require(bench.store.entries.keys.first(where: Self.isInterim))
+        let name = bench.store.text(at: interim) == "one" ? "b" : "a"
         try bench.rename(name, to: "d/" + name)
-        bench.store.update(passing) { $0.mode = 0o600 }
+        bench.store.update(interim) { $0.mode = 0o600 }
         try await bench.settle()
         try expectNone(bench)
         #expect(bench.store.text(at: "d/" + name) != nil)
     }
 
     /// With an older database, or with none, the item is recognized by its name; also in an unlisted folder.
-    @Test(arguments: [true, false]) func anUnknownItemWithAPassingNameGetsItsOriginalName(isListed: Bool) async throws {
+    @Test(arguments: [true, false]) func anUnknownItemWithAnInterimNameGetsItsOriginalName(isListed: Bool) async throws {
         let bench = try Bench()
         let name = bench.replica.withTree {
-            $0.storeNames.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
+            $0.storeNames.interim.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
         }
         for folder in ["d", "e"] { bench.store.makeFolder(folder) }
         bench.store.write("one", to: "d/" + name.description)
@@ -180,10 +180,10 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == ["d", "d/a.txt", "e", "e/a 2.txt", "e/a.txt"])
     }
 
-    /// Passing names of another replica are not touched.
-    @Test func passingNamesOfOtherReplicasAreKept() async throws {
+    /// Interim names of another replica are not touched.
+    @Test func interimNamesOfOtherReplicasAreKept() async throws {
         let bench = try Bench()
-        let name = PassingName(mark: Array("another".utf8)).of(
+        let name = InterimName(mark: Array("another".utf8)).of(
             ItemNumber(7), FileName("a"), attempt: 0, ConflictNames())
         bench.store.write("one", to: name.description)
         try await bench.settle()
@@ -194,7 +194,7 @@ import Threads
     /// A user's file with such a name is left unchanged, here and in the store.
     @Test(arguments: [false, true]) func aFileOfThatNameIsLeftAlone(isInStore: Bool) async throws {
         let bench = try await makeRing()
-        let names = try bench.passingNames()
+        let names = try bench.interimNames()
         for name in names {
             if isInStore { bench.store.write("mine", to: name) } else { try bench.write("mine", to: name) }
         }
@@ -207,7 +207,7 @@ import Threads
     }
 
     /// The store rejects all renames: they are retried with pauses.
-    @Test func aRefusedPassingNameIsNotAskedForAtOnceAgain() async throws {
+    @Test func aRefusedInterimNameIsNotAskedForAtOnceAgain() async throws {
         let bench = try await makeRing()
         bench.store.fail(.modifyItem, with: .cannotSynchronize("no"), times: .max)
         for _ in 0..<20 { try await bench.send(after: 0.2) }
@@ -221,12 +221,12 @@ import Threads
 }
 
 extension Bench {
-    /// The passing names of the items here.
-    fileprivate func passingNames() throws -> [String] {
+    /// The interim names of the items here.
+    fileprivate func interimNames() throws -> [String] {
         try ["a", "b"].map { path in
             let number = try number(path)
             return try replica.withTreeWaking { (tree) throws(ReplicaError) in
-                tree.passingName(of: tree.items[number]!, in: tree.root).description
+                tree.interimName(of: tree.items[number]!, in: tree.root).description
             }
         }
     }

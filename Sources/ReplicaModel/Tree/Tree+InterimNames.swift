@@ -1,17 +1,17 @@
-/// Passing names (``PassingName``): they never appear here, and in the store only until the item's own name is free.
+/// Interim names (``InterimName``): they never appear here, and in the store only until the item's own name is free.
 extension Tree {
-    /// A passing name for an item that has to make room in the store. As far as is known, nothing else has it.
-    func passingName(of node: Node, in folder: Node) -> FileName {
+    /// An interim name for an item that has to make room in the store. As far as is known, nothing else has it.
+    func interimName(of node: Node, in folder: Node) -> FileName {
         // Another client's unknown file is in the way only once.
         var attempt = storeNames.collisions(of: node)
         while true {
-            let name = storeNames.passing.of(node.number, node.name, attempt: attempt, storeNames.conflicts)
+            let name = storeNames.interim.of(node.number, node.name, attempt: attempt, storeNames.conflicts)
             if folder.children?[name] == nil { return name }
             attempt += 1
         }
     }
 
-    /// Whether the store rejected an item's passing name, and it is too early to retry.
+    /// Whether the store rejected an item's interim name, and it is too early to retry.
     func isStuck(_ node: Node) -> Bool {
         guard storeNames.isStuck(node), let failure = node.failure else { return false }
         return failure.retryAt.map { $0 > clock.now() } ?? true
@@ -20,7 +20,7 @@ extension Tree {
     /// The local name of an item of the store in a folder whose entries are loaded.
     /// - Parameter node: The item, if it exists here already.
     func nameHere(of item: Item, as node: Node?, in folder: Node) -> FileName {
-        guard let meaning = storeNames.passing.meaning(of: item.filename), node?.name != item.filename else {
+        guard let meaning = storeNames.interim.meaning(of: item.filename), node?.name != item.filename else {
             return item.filename
         }
         let name = node?.name ?? meaning
@@ -28,15 +28,15 @@ extension Tree {
         return isTaken(name) ? storeNames.conflicts.free(besides: name, isTaken: isTaken) : name
     }
 
-    /// The name that the store has an item under; the local one while that is a passing name.
+    /// The name that the store has an item under; the local one while that is an interim name.
     func ownName(of node: Node, _ base: Base) -> FileName {
-        storeNames.passing.isPassing(base.name) ? node.name : base.name
+        storeNames.interim.isInterim(base.name) ? node.name : base.name
     }
 
-    /// Recognizes a passing name in the store's answer: it is neither a move nor final. A local item may really have such a
+    /// Recognizes an interim name in the store's answer: it is neither a move nor final. A local item may really have such a
     /// name.
-    func meetPassing(_ item: Item, as node: Node) {
-        guard storeNames.passing.isPassing(item.filename), node.name != item.filename, var base = node.base,
+    func meetInterim(_ item: Item, as node: Node) {
+        guard storeNames.interim.isInterim(item.filename), node.name != item.filename, var base = node.base,
             !base.isNamed(item.filename)
         else { return }
         base.name = item.filename

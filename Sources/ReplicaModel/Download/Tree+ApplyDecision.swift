@@ -2,7 +2,7 @@ internal import SystemPackage
 
 extension Tree {
     /// Decides what the store's state of an item means for the tree.
-    func decide(
+    func applyDecision(
         _ item: Item, staged: StagedContent?, _ rewrite: Rewrite = .no, isForced: Bool
     ) throws(ReplicaError) -> ApplyDecision {
         let known = try find(item.identifier)
@@ -24,7 +24,7 @@ extension Tree {
         }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         try recognise(item, as: node)
-        meetPassing(item, as: node)
+        meetInterim(item, as: node)
         try recogniseLoss(node, item, parent)
         if !node.flags.isDisjoint(with: .inDoubt), !node.isDeleted, node.base != nil,
             let decision = decideDoubtful(node, item, staged)
@@ -36,7 +36,7 @@ extension Tree {
             return .finished(.needsComparison(node.number))
         }
         let remote = remoteChange(node, item, parent, isRewritten: isOther && node.materialization != .dataless)
-        let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
+        let plan = reconcile(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         if plan.down == .nothing, let parent {
             adoptVersion(node, item, parent)
@@ -85,7 +85,7 @@ extension Tree {
     }
 
     private func decideDeleted(
-        _ node: Node, _ plan: Plan, _ item: Item, _ parent: Node?
+        _ node: Node, _ plan: Reconciliation, _ item: Item, _ parent: Node?
     ) throws(ReplicaError) -> ApplyDecision {
         guard plan.down == .bringBack else {
             if let parent { adoptVersion(node, item, parent) }
@@ -93,7 +93,7 @@ extension Tree {
         }
         // Without its tombstone it is a new item.
         drop(node)
-        return try decide(item, staged: nil, isForced: false)
+        return try applyDecision(item, staged: nil, isForced: false)
     }
 
     /// An item that is new here, whose name may be in use.
