@@ -12,7 +12,7 @@ import ReplicaControl
             StoreLaunch.become(words.dropFirst().map { String(decoding: $0, as: UTF8.self) })
         }
         let isStarted = words.first.map { $0 == Background.mark } ?? false
-        let service = Service.take()
+        let service = SystemdSettings.take()
         let invocation: Invocation
         do throws(MountUsageError) { invocation = try Invocation(isStarted ? Array(words.dropFirst()) : words) } catch {
             StandardError.say(error.message)
@@ -33,7 +33,7 @@ import ReplicaControl
 
     /// Lets the domain's daemon do it, or starts one; does it in this process if this is the daemon, or the user waits
     /// for it.
-    private static func run(_ invocation: Invocation, isStarted: Bool, _ service: Service) {
+    private static func run(_ invocation: Invocation, isStarted: Bool, _ service: SystemdSettings) {
         var caller = Background.Caller.command
         if case .mount = invocation { caller = .mount }
         var background = Background.stay(caller: caller)
@@ -57,7 +57,7 @@ import ReplicaControl
             if !isStarted { service.complaints.forEach(StandardError.say) }
             // All paths relative to the caller's directory were resolved above.
             if isStarted { chdir("/") }
-            Launch.run(plan, background, isStarted ? Service() : service)
+            Launch.run(plan, background, isStarted ? SystemdSettings() : service)
         } catch {
             background.failed(ControlFailure(error))
         }

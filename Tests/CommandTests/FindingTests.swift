@@ -9,7 +9,7 @@ import Testing
     typealias Severity = Finding.Severity
 
     @Test func aGoodMachineAndDomainAreFine() {
-        let findings = MachineSight().findings + DomainSight().findings
+        let findings = MachineFacts().findings + DomainFacts().findings
         #expect(findings.allSatisfy { $0.severity == .fine && $0.command == nil }, "\(findings)")
         var seen = Set(findings.map(\.check))
         seen.remove(.descriptors)
@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A problem of a machine, and the resulting finding.
-    private static let machines: [(@Sendable (inout MachineSight) -> Void, String)] = [
+    private static let machines: [(@Sendable (inout MachineFacts) -> Void, String)] = [
         ({ $0.device = .missing }, "error device is missing: sudo modprobe fuse"),
         ({ $0.device = .noDevice }, "error device is not the FUSE device: mknod -m 666 /dev/fuse c 10 229"),
         ({ $0.device = .refused(.permissionDenied) }, "error device by this user: sudo chmod 666 /dev/fuse"),
@@ -54,12 +54,12 @@ import Testing
     ]
 
     @Test(arguments: machines.indices) func whatIsWrongWithAMachineIsSaid(index: Int) {
-        var sight = MachineSight()
-        Self.machines[index].0(&sight)
-        Self.expect(sight.findings, Self.machines[index].1)
+        var facts = MachineFacts()
+        Self.machines[index].0(&facts)
+        Self.expect(facts.findings, Self.machines[index].1)
     }
 
-    private static let domains: [(@Sendable (inout DomainSight) -> Void, String)] = [
+    private static let domains: [(@Sendable (inout DomainFacts) -> Void, String)] = [
         ({ $0.daemon = .silent(process: 7, isStopped: true) }, "error daemon is stopped: kill -CONT 7"),
         (
             { ($0.daemon, $0.mount) = (.silent(process: 7, isStopped: false), "/m") },
@@ -98,38 +98,38 @@ import Testing
     ]
 
     @Test(arguments: domains.indices) func whatIsWrongWithADomainIsSaid(index: Int) {
-        var sight = DomainSight()
-        Self.domains[index].0(&sight)
-        Self.expect(sight.findings, Self.domains[index].1)
-        #expect(sight.findings.allSatisfy { $0.domain == "photos" })
+        var facts = DomainFacts()
+        Self.domains[index].0(&facts)
+        Self.expect(facts.findings, Self.domains[index].1)
+        #expect(facts.findings.allSatisfy { $0.domain == "photos" })
     }
 
     /// Nothing else is checked then.
     @Test func anUntrustedStateIsTheOnlyFinding() {
-        var sight = DomainSight()
-        sight.state = .untrusted("/s", "is accessible to other users", mend: "chmod 700 /s")
-        Self.expect(sight.findings, "error state is accessible to other users: chmod 700 /s")
-        #expect(sight.findings.count == 1)
-        sight.state = .unreadable("/s", "domain.json is damaged")
-        Self.expect(sight.findings, "error state can't be read: domain.json is damaged: ")
+        var facts = DomainFacts()
+        facts.state = .untrusted("/s", "is accessible to other users", mend: "chmod 700 /s")
+        Self.expect(facts.findings, "error state is accessible to other users: chmod 700 /s")
+        #expect(facts.findings.count == 1)
+        facts.state = .unreadable("/s", "domain.json is damaged")
+        Self.expect(facts.findings, "error state can't be read: domain.json is damaged: ")
     }
 
     /// Root needs neither a set-user-ID program nor permissions in fuse.conf.
     @Test func rootNeedsLess() {
-        var sight = MachineSight()
-        (sight.user, sight.fusermount, sight.fuseMounts, sight.sharedInFstab) = (0, nil, 2000, ["/srv"])
-        (sight.ringsForbidden, sight.passthrough) = (1, Self.missing("/x"))
-        #expect(sight.findings.allSatisfy { $0.severity == .fine }, "\(sight.findings)")
+        var facts = MachineFacts()
+        (facts.user, facts.fusermount, facts.fuseMounts, facts.sharedInFstab) = (0, nil, 2000, ["/srv"])
+        (facts.ringsForbidden, facts.passthrough) = (1, Self.missing("/x"))
+        #expect(facts.findings.allSatisfy { $0.severity == .fine }, "\(facts.findings)")
     }
 
     @Test func anOldKernelNeedsNoPassthroughProgram() {
-        var sight = MachineSight()
-        (sight.kernelPasses, sight.passthrough) = (false, Self.missing("/x"))
-        #expect(sight.findings.allSatisfy { $0.severity == .fine }, "\(sight.findings)")
+        var facts = MachineFacts()
+        (facts.kernelPasses, facts.passthrough) = (false, Self.missing("/x"))
+        #expect(facts.findings.allSatisfy { $0.severity == .fine }, "\(facts.findings)")
         for (release, works) in [
             ("6.12.9", false), ("6.13.0-rc1", true), ("6.18.44-x", true), ("7.0", true), ("5.20", false),
         ] {
-            #expect(PassthroughSight.isAnswered(byKernel: release) == works, "\(release)")
+            #expect(PassthroughFacts.isAnswered(byKernel: release) == works, "\(release)")
         }
     }
 
@@ -162,15 +162,15 @@ import Testing
         #expect(Severity.fine < .warning && Severity.warning < .error)
     }
 
-    private static func missing(_ path: String) -> PassthroughSight {
-        var sight = PassthroughSight()
-        sight.path = path
-        sight.isInstalled = false
-        return sight
+    private static func missing(_ path: String) -> PassthroughFacts {
+        var facts = PassthroughFacts()
+        facts.path = path
+        facts.isInstalled = false
+        return facts
     }
 
-    private static func store(_ spoil: (inout PlaceSight) -> Void) -> DomainSight.Store {
-        var place = PlaceSight()
+    private static func store(_ spoil: (inout PlaceFacts) -> Void) -> DomainFacts.Store {
+        var place = PlaceFacts()
         spoil(&place)
         return .folder(place)
     }

@@ -13,7 +13,7 @@ package struct Logins {
     }
 
     /// What is to be seen of a login without asking for it.
-    package enum Sight: Equatable, Sendable {
+    package enum State: Equatable, Sendable {
         case none
         case kept(Keeper)
         case unusable(String)
@@ -84,7 +84,7 @@ package struct Logins {
     }
 
     /// What is to be seen of a store's login; nobody is asked anything.
-    package func sight(of url: StoreURL) -> Sight {
+    package func state(of url: StoreURL) -> State {
         guard let place = LoginPlace(url) else { return .none }
         do throws(SecretError) {
             let table = try table()

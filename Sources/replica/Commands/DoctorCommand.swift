@@ -16,12 +16,12 @@ struct Doctor: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let (domains, unreadable) = try name.map(DomainLook.named) ?? DomainLook.all()
+        let (domains, unreadable) = try name.map(DomainInspection.named) ?? DomainInspection.all()
         // The other domains are needed too: their mounts would count as belonging to no domain.
-        let known = name == nil ? domains : try DomainLook.all().domains
-        var findings = MachineLook.look(beside: known).findings
-        let sights = Survey.ask(domains, seconds: Self.seconds, DomainLook.look)
-        for (domain, answer) in zip(domains, sights) {
+        let known = name == nil ? domains : try DomainInspection.all().domains
+        var findings = MachineInspection.inspect(beside: known).findings
+        let inspected = DaemonSurvey.ask(domains, seconds: Self.seconds, DomainInspection.inspect)
+        for (domain, answer) in zip(domains, inspected) {
             // Only a daemon or a disk can take that long.
             let silent = [
                 Finding(check: .daemon, domain: domain.name.text, severity: .error, message: DaemonProbe.silence)

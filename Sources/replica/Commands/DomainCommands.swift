@@ -72,7 +72,7 @@ struct Import: ParsableCommand {
 
     private func waitForStore(_ name: DomainName) throws {
         do {
-            let client = try Daemon.connectOrStart(Domains().named(name.text))
+            let client = try DaemonConnection.connectOrStart(Domains().named(name.text))
             _ = try client.request(.wait(path: .root), onEvent: output.event)
         } catch let failure as ControlFailure {
             throw ControlFailure(failure.code, "\(name) is imported, but \(failure.message)")

@@ -36,7 +36,7 @@ struct DomainArgument: ParsableArguments {
 
     /// Sends a request to the domain's daemon, which is started if necessary.
     func request(_ request: ControlRequest, onEvent: (ControlEvent) throws -> Void = { _ in }) throws -> ControlAnswer {
-        try Daemon.connectOrStart(find()).request(request, onEvent: onEvent)
+        try DaemonConnection.connectOrStart(find()).request(request, onEvent: onEvent)
     }
 }
 
@@ -50,7 +50,7 @@ struct ItemArgument: ParsableArguments {
         onEvent: (ControlEvent) throws -> Void = { _ in }, _ request: (ControlPath) throws -> ControlRequest
     ) throws -> ControlAnswer {
         let target = try Target.item(path)
-        return try Daemon.connectOrStart(target.domain).request(try request(target.path), onEvent: onEvent)
+        return try DaemonConnection.connectOrStart(target.domain).request(try request(target.path), onEvent: onEvent)
     }
 }
 

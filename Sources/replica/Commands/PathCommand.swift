@@ -14,7 +14,7 @@ struct Path: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let client = try Daemon.connectOrStart(Domains().named(name))
+        let client = try DaemonConnection.connectOrStart(Domains().named(name))
         guard case .item(let item) = try client.request(.find(id: id)),
             case .daemon(let daemon) = try client.request(.hello)
         else { throw ControlFailure(.wrongProtocol, "the daemon's answer isn't an item") }

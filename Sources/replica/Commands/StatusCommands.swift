@@ -17,11 +17,11 @@ enum DomainReport {
     /// The same for several at once. Daemons that do not respond quickly are skipped, unless there is only one.
     static func statuses(of domains: [DomainLocation]) -> [Result<DomainStatus, any Error>] {
         if domains.count == 1 { return domains.map { domain in Result { try status(of: domain) } } }
-        let hellos = Survey.ask(domains, seconds: DaemonProbe.helloSeconds + 1) {
+        let hellos = DaemonSurvey.ask(domains, seconds: DaemonProbe.helloSeconds + 1) {
             _ = try DaemonProbe.ask($0, .hello, seconds: DaemonProbe.helloSeconds)
         }
         let answering = zip(domains, hellos).filter { if case .success = $1 { true } else { false } }.map(\.0)
-        var statuses = Survey.ask(answering, seconds: DaemonProbe.statusSeconds + 1) { try status(of: $0) }[...]
+        var statuses = DaemonSurvey.ask(answering, seconds: DaemonProbe.statusSeconds + 1) { try status(of: $0) }[...]
         return hellos.map { hello in
             switch hello {
             case .success: statuses.popFirst() ?? .failure(ControlFailure(.timedOut, DaemonProbe.silence))
@@ -58,7 +58,7 @@ struct Status: ParsableCommand {
         guard let target else { return try show(Domains().all()) }
         let (found, isDomain) = try Target.domainOrItem(target)
         if isDomain { return try show([found.domain]) }
-        let client = try Daemon.connectOrStart(found.domain)
+        let client = try DaemonConnection.connectOrStart(found.domain)
         guard case .item(let item) = try client.request(.item(path: found.path)) else {
             throw ControlFailure(.wrongProtocol, "the daemon's answer isn't an item")
         }
@@ -110,7 +110,7 @@ struct Wait: ParsableCommand {
 
     func run() throws {
         let (target, _) = try Target.domainOrItem(target)
-        let client = try Daemon.connectOrStart(target.domain)
+        let client = try DaemonConnection.connectOrStart(target.domain)
         _ = try client.request(.wait(path: target.path), timeout: timeout, onEvent: output.event)
         try output.done("\(self.target) is stable")
     }

@@ -19,7 +19,7 @@ struct Retry: ParsableCommand {
         } else {
             domain = try Domains().namedOrOnly(nil)
         }
-        _ = try Daemon.connectOrStart(domain).request(.retry(path: path))
+        _ = try DaemonConnection.connectOrStart(domain).request(.retry(path: path))
         try output.done("retrying")
     }
 }

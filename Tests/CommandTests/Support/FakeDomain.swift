@@ -67,7 +67,7 @@ final class FakeDomain: Sendable {
 }
 
 /// Answers from a script and records the requests.
-final class ScriptedService: DomainService {
+final class ScriptedService: ControlRequestHandler {
     private let asked = Locked<[ControlRequest]>([])
     private let script: @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer
 

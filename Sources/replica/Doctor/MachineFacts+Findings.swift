@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// The findings about a machine.
-extension MachineSight {
+extension MachineFacts {
     /// One for each check, or more where several things are wrong.
     var findings: [Finding] {
         [deviceFinding, fuseConfFinding, fusermountFinding, passthroughFinding, ringsFinding, haltPollingFinding]
@@ -79,7 +79,7 @@ extension MachineSight {
         case false?:
             return .warning(
                 .ioUring, "FUSE over io_uring is off: work on many small files is two to three times as fast with it",
-                mend: write("1", to: MachineLook.rings))
+                mend: write("1", to: MachineInspection.rings))
         case true?:
             guard ringsForbidden == 2 || ringsForbidden == 1 && !isRoot else {
                 return .fine(.ioUring, "FUSE over io_uring is on")
@@ -96,7 +96,7 @@ extension MachineSight {
         return .warning(
             .haltPolling,
             "virtual processors halt immediately, so work on many small files takes two to three times as long",
-            mend: write("200000", to: MachineLook.haltPolling))
+            mend: write("200000", to: MachineInspection.haltPolling))
     }
 
     private var inotifyFinding: Finding {

@@ -4,7 +4,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-extension Daemon: DaemonControl {
+extension Daemon: ControlledDaemon {
     func mount(at path: FilePath, options: [String]) async throws {
         try mount(at: path, MountOptions(texts: options), isOnlyReason: false)
     }

@@ -6,12 +6,12 @@ import Threads
 
 /// A daemon as a service: notifies systemd when it is ready, alive, and stopping, and uploads pending changes before it
 /// stops.
-final class ServiceLife: Sendable {
-    private let service: Service
+final class SystemdService: Sendable {
+    private let service: SystemdSettings
     private let daemon: Daemon
     private let isStopping = Locked(false)
 
-    init(_ service: Service, _ daemon: Daemon) {
+    init(_ service: SystemdSettings, _ daemon: Daemon) {
         self.service = service
         self.daemon = daemon
     }
@@ -19,14 +19,14 @@ final class ServiceLife: Sendable {
     /// Reports readiness, and from then on feeds the watchdog.
     func isReady() {
         let place = daemon.mountpoint.map { "mounted on \($0)" } ?? "served without a mount"
-        tell(["READY=1", ServiceNotice.status("\(daemon.location.name): \(place)")])
+        tell(["READY=1", SystemdNotice.status("\(daemon.location.name): \(place)")])
         guard let seconds = service.watchdog else { return }
         Task { [self] in
             while !isStopping.withLock({ $0 }) {
                 // The report takes the locks that all requests take: a daemon that can't get them can't serve either.
                 let pending = (try? daemon.domain.report())?.pending  // A failed report was answered, too.
                 let words = pending.map { "\(place), \($0) pending" } ?? place
-                tell(["WATCHDOG=1", ServiceNotice.status("\(daemon.location.name): \(words)")])
+                tell(["WATCHDOG=1", SystemdNotice.status("\(daemon.location.name): \(words)")])
                 try? await Task.sleep(for: .seconds(seconds / 3))  // This task is never cancelled.
             }
         }
@@ -43,7 +43,7 @@ final class ServiceLife: Sendable {
             if isFirst { tell(["STOPPING=1"]) }
             return daemon.finish()
         }
-        tell(["STOPPING=1", ServiceNotice.status("\(daemon.location.name): uploading pending changes, then stopping")])
+        tell(["STOPPING=1", SystemdNotice.status("\(daemon.location.name): uploading pending changes, then stopping")])
         Task { [daemon] in
             do { try await daemon.domain.waitForStabilization() } catch {
                 daemon.log.warning("not everything is in the store yet", metadata: ["error": "\(error)"])

@@ -8,7 +8,7 @@ import SystemPackage
 final class ControlLoop: @unchecked Sendable {
     private let listener: FileDescriptor
     private let inbox: ControlInbox
-    private let service: any DomainService
+    private let service: any ControlRequestHandler
     private var connections: [Int: ControlConnection] = [:]
     private var lastConnection = 0
     /// The deadline after `stop`.
@@ -17,7 +17,7 @@ final class ControlLoop: @unchecked Sendable {
     private static let mostConnections = 64
     private static let graceForStop = Duration.seconds(30)
 
-    init(listener: FileDescriptor, inbox: ControlInbox, service: any DomainService) {
+    init(listener: FileDescriptor, inbox: ControlInbox, service: any ControlRequestHandler) {
         self.listener = listener
         self.inbox = inbox
         self.service = service

@@ -3,7 +3,7 @@ import ReplicaControl
 import SystemPackage
 
 /// `replica-passthrough`, by which the kernel reads and writes the files of an ordinary user's mount itself.
-struct PassthroughSight {
+struct PassthroughFacts {
     /// `libexec/replica-passthrough` in the prefix of mount.replica.
     var path = "/usr/libexec/replica-passthrough"
     var isInstalled = true

@@ -2,7 +2,7 @@ import ReplicaControl
 import Threads
 
 /// Queries the daemons of several domains concurrently; none of them blocks the others or the caller.
-enum Survey {
+enum DaemonSurvey {
     /// The results of `body` for the domains, in their order.
     /// - Parameters:
     ///   - seconds: The timeout for all of them together.

@@ -2,7 +2,7 @@ import ReplicaControl
 import SystemPackage
 
 /// Answers the requests on a domain's control socket.
-protocol DomainService: Sendable {
+protocol ControlRequestHandler: Sendable {
     /// Answers one request. Runs concurrently, in a task per request, which is cancelled when the client
     /// disconnects. A thrown error becomes the request's failure (``ControlFailure/init(_:)``).
     ///

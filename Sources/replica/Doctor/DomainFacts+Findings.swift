@@ -2,7 +2,7 @@ import ReplicaControl
 import SystemPackage
 
 /// The findings about a domain.
-extension DomainSight {
+extension DomainFacts {
     /// One for each check. If a domain's state can't be trusted, nothing else was checked.
     var findings: [Finding] {
         var all = [stateFinding]
@@ -100,7 +100,7 @@ extension DomainSight {
         }
     }
 
-    private func finding(ofStoreAt place: PlaceSight) -> Finding {
+    private func finding(ofStoreAt place: PlaceFacts) -> Finding {
         switch place.outcome {
         case .failed(let reason):
             return .error(.store, "\(place.path): \(reason); if it is on another disk or server, mount that")

@@ -2,7 +2,7 @@ import SystemPackage
 
 /// The facts about this machine. The defaults are those of a machine without problems. Large: each field is something
 /// that `doctor` checks.
-struct MachineSight {
+struct MachineFacts {
     /// The result of opening /dev/fuse.
     enum Device: Equatable {
         case opened, missing, noDevice
@@ -38,7 +38,7 @@ struct MachineSight {
     /// Whether the kernel lets it work.
     var kernelPasses = true
     /// Nil if there is no mount.replica.
-    var passthrough: PassthroughSight? = PassthroughSight()
+    var passthrough: PassthroughFacts? = PassthroughFacts()
     /// The kernel's switch of FUSE over io_uring; nil if it has none.
     var hasRings: Bool? = true
     /// `kernel.io_uring_disabled`.

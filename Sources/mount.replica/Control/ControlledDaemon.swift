@@ -3,7 +3,7 @@ import ReplicaModel
 import SystemPackage
 
 /// What the control service needs of the daemon around it.
-protocol DaemonControl: Sendable {
+protocol ControlledDaemon: Sendable {
     var location: DomainLocation { get }
     var domain: Domain { get }
     /// Where the domain is mounted, if it is.

@@ -3,7 +3,7 @@ import Glibc
 import ReplicaControl
 import ReplicaModel
 
-extension ControlService {
+extension DomainRequestHandler {
     /// The domain, as `replica status` shows it.
     func status() throws -> DomainStatus {
         let report = try domain.report()

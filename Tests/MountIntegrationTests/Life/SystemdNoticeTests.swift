@@ -1,7 +1,7 @@
 import Testing
 
 /// The daemon as a service's main process, with a service manager that is a socket.
-@Suite struct ServiceNoticeTests {
+@Suite struct SystemdNoticeTests {
     private static let words = #"""
         # Writes each datagram to `told`, a line of dots after each.
         listen() {

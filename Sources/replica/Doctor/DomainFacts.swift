@@ -2,7 +2,7 @@ import ReplicaControl
 import SystemPackage
 
 /// The facts about one domain. The defaults are those of a domain without problems.
-struct DomainSight {
+struct DomainFacts {
     /// Its state directory.
     enum State: Equatable {
         case trusted
@@ -22,7 +22,7 @@ struct DomainSight {
 
     /// Where its content is kept.
     enum Store: Equatable {
-        case folder(PlaceSight)
+        case folder(PlaceFacts)
         /// A program, and its path.
         case program(String, FilePath?)
         /// Reached by ssh.
@@ -48,8 +48,8 @@ struct DomainSight {
     /// Its mountpoint, if it is mounted.
     var mount: FilePath?
     /// The number of descriptors that the daemon has open, and its limit.
-    var descriptors: MachineSight.Usage?
-    var disk = PlaceSight()
-    var store = Store.folder(PlaceSight())
+    var descriptors: MachineFacts.Usage?
+    var disk = PlaceFacts()
+    var store = Store.folder(PlaceFacts())
     var credentials = Credentials.none
 }

@@ -4,38 +4,38 @@ import ReplicaControl
 import SystemPackage
 
 /// Inspects domains without changing anything.
-enum DomainLook {
+enum DomainInspection {
     /// The domains that can be read, and what is wrong with the others.
-    static func all() throws -> (domains: [DomainLocation], unreadable: [DomainSight]) {
-        var unreadable: [DomainSight] = []
+    static func all() throws -> (domains: [DomainLocation], unreadable: [DomainFacts]) {
+        var unreadable: [DomainFacts] = []
         let directories = Domains().directories
         let domains = try directories.domains { name, error in
-            unreadable.append(sight(ofUnreadable: name, error))
+            unreadable.append(facts(ofUnreadable: name, error))
         }
         return (domains, unreadable)
     }
 
     /// The same for one domain.
-    static func named(_ text: String) throws -> (domains: [DomainLocation], unreadable: [DomainSight]) {
+    static func named(_ text: String) throws -> (domains: [DomainLocation], unreadable: [DomainFacts]) {
         do { return ([try Domains().named(text)], []) } catch let error as UnreadableDomain {
-            return ([], [sight(ofUnreadable: try DomainName(text), error)])
+            return ([], [facts(ofUnreadable: try DomainName(text), error)])
         }
     }
 
-    private static func sight(ofUnreadable name: DomainName, _ error: any Error) -> DomainSight {
-        var sight = DomainSight()
-        (sight.name, sight.user) = (name.text, geteuid())
+    private static func facts(ofUnreadable name: DomainName, _ error: any Error) -> DomainFacts {
+        var facts = DomainFacts()
+        (facts.name, facts.user) = (name.text, geteuid())
         guard let error = error as? UnreadableDomain else {
-            sight.state = .unreadable(FilePath(name.text), "\(error)")
-            return sight
+            facts.state = .unreadable(FilePath(name.text), "\(error)")
+            return facts
         }
-        sight.state = .unreadable(error.place, error.reason)
-        guard let resolved = realpath(error.place.string, nil) else { return sight }
+        facts.state = .unreadable(error.place, error.reason)
+        guard let resolved = realpath(error.place.string, nil) else { return facts }
         defer { free(resolved) }
         do throws(StateTrustError) { try StateTrust.check(FilePath(platformString: resolved)) } catch {
-            sight.state = .untrusted(error.path, error.reason, mend: mending(error.path))
+            facts.state = .untrusted(error.path, error.reason, mend: mending(error.path))
         }
-        return sight
+        return facts
     }
 
     /// The command that gives an entry of the state the required owner and permissions; nil if another user created it.
@@ -47,16 +47,18 @@ enum DomainLook {
     }
 
     /// Everything that can be found out about a domain. Its daemon is queried, with a timeout of a few seconds.
-    static func look(at domain: DomainLocation) -> DomainSight {
-        var sight = DomainSight()
-        (sight.name, sight.user) = (domain.name.text, geteuid())
-        sight.daemon = daemon(of: domain)
-        if let record = MountRecord.read(state: domain.state), isThere(record) { sight.mount = record.path.path }
-        if case .answers(let process, _) = sight.daemon { sight.descriptors = ProcessLook.descriptors(of: process) }
-        sight.disk = PlaceSight(at: domain.state)
-        sight.store = store(of: domain)
-        sight.credentials = credentials(of: domain)
-        return sight
+    static func inspect(at domain: DomainLocation) -> DomainFacts {
+        var facts = DomainFacts()
+        (facts.name, facts.user) = (domain.name.text, geteuid())
+        facts.daemon = daemon(of: domain)
+        if let record = MountRecord.read(state: domain.state), isThere(record) { facts.mount = record.path.path }
+        if case .answers(let process, _) = facts.daemon {
+            facts.descriptors = ProcessInspection.descriptors(of: process)
+        }
+        facts.disk = PlaceFacts(at: domain.state)
+        facts.store = store(of: domain)
+        facts.credentials = credentials(of: domain)
+        return facts
     }
 
     /// In a copied mount namespace it has another ID, but the same device.
@@ -65,7 +67,7 @@ enum DomainLook {
         do { return try MountTable.top(at: record.path.path)?.device == record.device } catch { return false }
     }
 
-    private static func daemon(of domain: DomainLocation) -> DomainSight.Daemon {
+    private static func daemon(of domain: DomainLocation) -> DomainFacts.Daemon {
         var client: ControlClient?
         do {
             client = try ControlClient.ifRunning(state: domain.state)
@@ -78,16 +80,16 @@ enum DomainLook {
             return .none  // It ended during the query.
         } catch let failure as ControlFailure where failure.code == .timedOut {
             let process = client?.daemonProcess
-            return .silent(process: process, isStopped: process.map(ProcessLook.isStopped) ?? false)
+            return .silent(process: process, isStopped: process.map(ProcessInspection.isStopped) ?? false)
         } catch {
             return .failed(ControlFailure.words(error))
         }
     }
 
-    private static func store(of domain: DomainLocation) -> DomainSight.Store {
+    private static func store(of domain: DomainLocation) -> DomainFacts.Store {
         do {
             let url = try StoreURL(domain.record.store)
-            if url.scheme == "file" { return .folder(PlaceSight(at: FilePath(bytes: try url.filePath()))) }
+            if url.scheme == "file" { return .folder(PlaceFacts(at: FilePath(bytes: try url.filePath()))) }
             if url.scheme == "sftp" { return .server(url.text) }
             return .program(url.scheme, StoreSearch.own.installed().first { $0.scheme == url.scheme }?.path)
         } catch {
@@ -95,7 +97,7 @@ enum DomainLook {
         }
     }
 
-    private static func credentials(of domain: DomainLocation) -> DomainSight.Credentials {
+    private static func credentials(of domain: DomainLocation) -> DomainFacts.Credentials {
         let option = domain.record.options.last { $0.hasPrefix("credentials=") }
         guard let option else { return login(of: domain) }
         let path = FilePath(String(option.dropFirst("credentials=".count)))
@@ -107,14 +109,14 @@ enum DomainLook {
 }
 
 /// What `replica login` keeps for a domain.
-private func login(of domain: DomainLocation) -> DomainSight.Credentials {
+private func login(of domain: DomainLocation) -> DomainFacts.Credentials {
     guard let logins = Logins.own, let url = try? StoreURL(domain.record.store) else { return .none }
     var status = stat()
     if lstat(logins.path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
         if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(logins.path) }
         if status.st_mode & 0o077 != 0 { return .readable(logins.path) }
     }
-    switch logins.sight(of: url) {
+    switch logins.state(of: url) {
     case .none: return .none
     case .kept(let keeper): return .kept(keeper)
     case .unusable(let reason): return .unusable(reason)

@@ -4,33 +4,33 @@ import ReplicaControl
 import SystemPackage
 
 /// Inspects this machine without changing anything.
-enum MachineLook {
+enum MachineInspection {
     static let rings = "/sys/module/fuse/parameters/enable_uring"
     static let haltPolling = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
 
     /// - Parameter domains: The domains whose mounts and files are checked too.
-    static func look(beside domains: [DomainLocation]) -> MachineSight {
-        var sight = MachineSight()
-        sight.user = geteuid()
-        sight.device = device()
-        sight.fuseConf = FuseConf(ProcessLook.text("/etc/fuse.conf"))
-        sight.sharedInFstab = FileSystemTable.shared(ProcessLook.text("/etc/fstab"))
-        sight.fusermount = fusermount()
-        sight.kernelPasses = PassthroughSight.isAnswered(byKernel: word("/proc/sys/kernel/osrelease") ?? "")
+    static func inspect(beside domains: [DomainLocation]) -> MachineFacts {
+        var facts = MachineFacts()
+        facts.user = geteuid()
+        facts.device = device()
+        facts.fuseConf = FuseConf(ProcessInspection.text("/etc/fuse.conf"))
+        facts.sharedInFstab = FileSystemTable.shared(ProcessInspection.text("/etc/fstab"))
+        facts.fusermount = fusermount()
+        facts.kernelPasses = PassthroughFacts.isAnswered(byKernel: word("/proc/sys/kernel/osrelease") ?? "")
         // Without a mount.replica nothing looks for it.
-        sight.passthrough = (try? MountProgram.find()).flatMap { PassthroughSight(beside: $0) }
-        sight.hasRings = word(rings).map { $0 == "Y" || $0 == "1" }
-        sight.ringsForbidden = number("/proc/sys/kernel/io_uring_disabled") ?? 0
-        sight.haltPolling = number(haltPolling)
-        lookAtLimits(&sight)
-        sight.now = Int64(Date().timeIntervalSince1970)
+        facts.passthrough = (try? MountProgram.find()).flatMap { PassthroughFacts(beside: $0) }
+        facts.hasRings = word(rings).map { $0 == "Y" || $0 == "1" }
+        facts.ringsForbidden = number("/proc/sys/kernel/io_uring_disabled") ?? 0
+        facts.haltPolling = number(haltPolling)
+        inspectLimits(&facts)
+        facts.now = Int64(Date().timeIntervalSince1970)
         let files = ["/proc/self/exe"] + domains.map { $0.state.appending("replica.db").string }
-        sight.newestFile = files.map(modificationTime).max() ?? 0
-        lookAtMounts(&sight, of: domains)
-        return sight
+        facts.newestFile = files.map(modificationTime).max() ?? 0
+        inspectMounts(&facts, of: domains)
+        return facts
     }
 
-    private static func device() -> MachineSight.Device {
+    private static func device() -> MachineFacts.Device {
         var status = stat()
         guard stat("/dev/fuse", &status) == 0 else { return .missing }
         // 10, 229: the numbers in the kernel's list of devices.
@@ -41,39 +41,39 @@ enum MachineLook {
         return .opened
     }
 
-    private static func fusermount() -> MachineSight.Fusermount? {
+    private static func fusermount() -> MachineFacts.Fusermount? {
         var (status, volume) = (stat(), statvfs())
         guard stat("/usr/bin/fusermount3", &status) == 0, statvfs("/usr/bin/fusermount3", &volume) == 0 else {
             return nil
         }
-        return MachineSight.Fusermount(
+        return MachineFacts.Fusermount(
             user: status.st_uid, permissions: status.st_mode & 0o7777, isOnNoSetID: volume.f_flag & UInt(ST_NOSUID) != 0
         )
     }
 
-    private static func lookAtLimits(_ sight: inout MachineSight) {
-        let (instances, watches) = ProcessLook.inotify(of: sight.user)
+    private static func inspectLimits(_ facts: inout MachineFacts) {
+        let (instances, watches) = ProcessInspection.inotify(of: facts.user)
         let folder = "/proc/sys/fs/inotify"
-        sight.inotifyInstances = .init(used: instances, limit: number("\(folder)/max_user_instances") ?? .max)
-        sight.inotifyWatches = .init(used: watches, limit: number("\(folder)/max_user_watches") ?? .max)
+        facts.inotifyInstances = .init(used: instances, limit: number("\(folder)/max_user_instances") ?? .max)
+        facts.inotifyWatches = .init(used: watches, limit: number("\(folder)/max_user_watches") ?? .max)
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            sight.descriptors = Int(clamping: limit.rlim_max)
+            facts.descriptors = Int(clamping: limit.rlim_max)
         }
     }
 
     /// Our mounts that belong to none of the domains. Each that does not answer costs a timeout, so only a few are
     /// tried.
-    private static func lookAtMounts(_ sight: inout MachineSight, of domains: [DomainLocation]) {
+    private static func inspectMounts(_ facts: inout MachineFacts, of domains: [DomainLocation]) {
         let claimed = Set(domains.compactMap { MountRecord.read(state: $0.state)?.path.path })
         // If the table can't be read, there are no mounts to check.
         let mounts = (try? MountTable.read()) ?? []
-        sight.fuseMounts = mounts.count { $0.type == "fuse" || $0.type.hasPrefix("fuse.") }
+        facts.fuseMounts = mounts.count { $0.type == "fuse" || $0.type.hasPrefix("fuse.") }
         for mount in mounts where mount.type == "fuse.replica" && !claimed.contains(mount.path) {
-            guard sight.silentMounts.count < 3 else { return }
-            switch PlaceSight(at: mount.path).outcome {
-            case .failed("Transport endpoint is not connected"): sight.deadMounts.append(mount.path)
-            case .silent: sight.silentMounts.append(mount.path)
+            guard facts.silentMounts.count < 3 else { return }
+            switch PlaceFacts(at: mount.path).outcome {
+            case .failed("Transport endpoint is not connected"): facts.deadMounts.append(mount.path)
+            case .silent: facts.silentMounts.append(mount.path)
             case .failed, .seen: break
             }
         }
@@ -85,7 +85,7 @@ enum MachineLook {
     }
 
     private static func word(_ path: String) -> String? {
-        ProcessLook.text(path).split(separator: "\n").first.map(String.init)
+        ProcessInspection.text(path).split(separator: "\n").first.map(String.init)
     }
 
     private static func number(_ path: String) -> Int? { word(path).flatMap { Int($0) } }

@@ -15,7 +15,7 @@ final class ControlServer: Sendable {
     private let thread: Thread
 
     /// Listens in the state directory and starts to serve.
-    init(state: FilePath, service: any DomainService) throws(Errno) {
+    init(state: FilePath, service: any ControlRequestHandler) throws(Errno) {
         self.state = state
         inbox = try ControlInbox()
         let listener = try ControlSocket.listen(state: state)

@@ -1,7 +1,7 @@
 import ReplicaControl
 import ReplicaModel
 
-extension ControlService {
+extension DomainRequestHandler {
     /// The item with this identifier in the store.
     func find(_ identifier: ItemIdentifier) throws -> ItemStatus {
         guard let report = try domain.item(identifiedBy: identifier) else {

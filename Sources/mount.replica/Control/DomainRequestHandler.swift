@@ -4,10 +4,10 @@ import ReplicaModel
 import SystemPackage
 
 /// Answers the control socket's requests using the domain (docs/CONTROL.md).
-struct ControlService: DomainService {
-    let daemon: any DaemonControl
+struct DomainRequestHandler: ControlRequestHandler {
+    let daemon: any ControlledDaemon
 
-    init(_ daemon: any DaemonControl) {
+    init(_ daemon: any ControlledDaemon) {
         self.daemon = daemon
     }
 

@@ -4,34 +4,34 @@ import Testing
 @testable import mount_replica
 
 /// The settings that the daemon gets from its unit, and its notifications to the service manager.
-@Suite struct ServiceTests {
+@Suite struct SystemdTests {
     @Test(arguments: [
         "", "@", "/", "notify", "./notify", "vsock:2:1234", "@" + String(repeating: "n", count: 107),
         "/" + String(repeating: "n", count: 107),
     ])
     func anInvalidSocketAddressIsIgnoredWithOneLine(text: String) {
-        let service = Service([ServiceNotice.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
+        let service = SystemdSettings([SystemdNotice.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
         #expect(service.notice == nil && service.watchdog == nil)
         #expect(service.complaints == ["NOTIFY_SOCKET is not a valid socket address, so it is ignored"])
     }
 
     @Test(arguments: [("60", 60.0), ("0", 0), ("2.5", 2.5)])
     func theUnitLimitsTheFlush(text: String, seconds: Double) {
-        let service = Service([Service.flushVariable: text], process: 1)
+        let service = SystemdSettings([SystemdSettings.flushVariable: text], process: 1)
         #expect(service.flush == seconds && service.complaints.isEmpty && service.notice == nil)
     }
 
     @Test(arguments: ["", "-1", "nan", "inf", "1e9", "60s"])
     func anInvalidFlushLimitIsIgnoredWithOneLine(text: String) {
-        let service = Service([Service.flushVariable: text], process: 1)
+        let service = SystemdSettings([SystemdSettings.flushVariable: text], process: 1)
         #expect(service.flush == 0 && service.complaints.count == 1)
     }
 
     @Test(arguments: [("7", 3.0), (nil, 3.0), ("8", nil), ("", nil)] as [(String?, Double?)])
     func theWatchdogIsThatOfThisProcess(process: String?, seconds: Double?) {
-        var environment = [ServiceNotice.variable: "@x", "WATCHDOG_USEC": "3000000"]
+        var environment = [SystemdNotice.variable: "@x", "WATCHDOG_USEC": "3000000"]
         environment["WATCHDOG_PID"] = process
-        #expect(Service(environment, process: 7).watchdog == seconds)
+        #expect(SystemdSettings(environment, process: 7).watchdog == seconds)
     }
 
     @Test(arguments: ["path", "abstract"])
@@ -40,14 +40,14 @@ import Testing
         let name = kind == "path" ? "\(folder.path)/notify" : "@replica-test-\(UUID())"
         let socket = try DatagramSocket(name)
         defer { socket.close() }
-        let notice = try #require(ServiceNotice(name))
-        #expect(notice.send(["READY=1", ServiceNotice.status("a\nMAINPID=1 \u{85}b")]) == 0)
+        let notice = try #require(SystemdNotice(name))
+        #expect(notice.send(["READY=1", SystemdNotice.status("a\nMAINPID=1 \u{85}b")]) == 0)
         #expect(socket.next() == "READY=1\nSTATUS=a?MAINPID=1 ?b")
     }
 
     @Test func whoIsGoneIsNoHarm() throws {
         let folder = try TemporaryFolder()
-        #expect(ServiceNotice("\(folder.path)/nobody")?.send(["READY=1"]) == ENOENT)
+        #expect(SystemdNotice("\(folder.path)/nobody")?.send(["READY=1"]) == ENOENT)
     }
 }
 

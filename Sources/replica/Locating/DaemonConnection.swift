@@ -1,7 +1,7 @@
 import ReplicaControl
 
 /// Connections to daemons.
-enum Daemon {
+enum DaemonConnection {
     /// A connection to the domain's daemon, which is started without a mount if none is running.
     static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
         if let client = try ControlClient.ifRunning(state: domain.state) { return client }
@@ -34,7 +34,9 @@ enum DaemonProbe {
 
     /// The daemons of these domains; nil if none is running, or if it does not answer, which is reported.
     static func hellos(_ domains: [DomainLocation]) -> [DaemonStatus?] {
-        let answers = Survey.ask(domains, seconds: helloSeconds + 1) { try ask($0, .hello, seconds: helloSeconds) }
+        let answers = DaemonSurvey.ask(domains, seconds: helloSeconds + 1) {
+            try ask($0, .hello, seconds: helloSeconds)
+        }
         return zip(domains, answers).map { domain, answer in
             switch answer {
             case .success(.daemon(let status)): return status

@@ -1,9 +1,9 @@
 import Glibc
 
 /// The settings of the systemd unit that runs this daemon, from its environment. A background daemon has none.
-struct Service: Sendable {
+struct SystemdSettings: Sendable {
     /// Where notifications go; nil without a service manager.
-    var notice: ServiceNotice?
+    var notice: SystemdNotice?
     /// The watchdog's interval in seconds: if no notification arrives in time, the daemon is restarted.
     var watchdog: Double?
     /// For how many seconds SIGTERM lets pending changes be uploaded before the daemon ends; 0 for not at all.
@@ -13,26 +13,26 @@ struct Service: Sendable {
 
     /// The name of ``flush`` in the environment.
     static let flushVariable = "REPLICA_FLUSH_SECONDS"
-    private static let variables = [ServiceNotice.variable, "WATCHDOG_USEC", "WATCHDOG_PID", flushVariable]
+    private static let variables = [SystemdNotice.variable, "WATCHDOG_USEC", "WATCHDOG_PID", flushVariable]
     private static let longestFlush = 86400.0
 
     /// Reads the settings and removes them from this process's environment: neither a background daemon nor a store's
     /// program is the unit's main process.
-    static func take() -> Service {
+    static func take() -> SystemdSettings {
         var found: [String: String] = [:]
         for name in variables {
             guard let value = getenv(name) else { continue }
             found[name] = String(cString: value)
             unsetenv(name)
         }
-        return Service(found, process: getpid())
+        return SystemdSettings(found, process: getpid())
     }
 
     init(_ environment: [String: String], process: Int32) {
-        if let text = environment[ServiceNotice.variable] {
-            notice = ServiceNotice(text)
+        if let text = environment[SystemdNotice.variable] {
+            notice = SystemdNotice(text)
             if notice == nil {
-                complaints.append("\(ServiceNotice.variable) is not a valid socket address, so it is ignored")
+                complaints.append("\(SystemdNotice.variable) is not a valid socket address, so it is ignored")
             }
         }
         if let microseconds = environment["WATCHDOG_USEC"].flatMap(UInt64.init), microseconds > 0, notice != nil,

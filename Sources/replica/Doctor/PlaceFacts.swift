@@ -3,7 +3,7 @@ import ReplicaControl
 import SystemPackage
 
 /// A folder on a disk: the space and the features of its filesystem.
-struct PlaceSight: Equatable {
+struct PlaceFacts: Equatable {
     /// The result of inspecting it.
     enum Outcome: Equatable {
         case seen, silent

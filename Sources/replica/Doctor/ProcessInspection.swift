@@ -4,20 +4,20 @@ import ReplicaControl
 import SystemPackage
 
 /// Inspects processes in /proc. Processes of other users, and those that have ended, are skipped.
-enum ProcessLook {
+enum ProcessInspection {
     /// Whether it was stopped by a signal.
     static func isStopped(_ process: Int32) -> Bool {
         text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ").first == "T"
     }
 
     /// The number of its open descriptors, and its limit; nil if they can't be read.
-    static func descriptors(of process: Int32) -> MachineSight.Usage? {
+    static func descriptors(of process: Int32) -> MachineFacts.Usage? {
         let line = text("/proc/\(process)/limits").split(separator: "\n").first { $0.hasPrefix("Max open files") }
         guard let limit = line.flatMap({ $0.split(separator: " ").dropFirst(3).first.flatMap { Int($0) } }) else {
             return nil
         }
         let used = names(in: "/proc/\(process)/fd").count
-        return used == 0 ? nil : MachineSight.Usage(used: used, limit: limit)
+        return used == 0 ? nil : MachineFacts.Usage(used: used, limit: limit)
     }
 
     /// The inotify instances and watches of all processes of a user.

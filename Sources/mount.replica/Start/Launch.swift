@@ -9,7 +9,7 @@ import SystemPackage
 /// Carries out a plan in this process, which becomes the domain's daemon.
 enum Launch {
     /// Serves until it is stopped; reports through `background` when it is ready, or why it failed.
-    static func run(_ plan: DaemonPlan, _ background: Background, _ service: Service) -> Never {
+    static func run(_ plan: DaemonPlan, _ background: Background, _ service: SystemdSettings) -> Never {
         TerminationSignals.block()
         Faults.endProcessAtOnce()
         umask(0)
@@ -24,7 +24,7 @@ enum Launch {
             let note = StoreAccessNote.note(plan)
             let (daemon, server) = try bringUp(plan, creation, logger)
             if let note { StandardError.say(note) }
-            let life = ServiceLife(service, daemon)
+            let life = SystemdService(service, daemon)
             TerminationSignals.handle { life.end($0) }
             background.isReady(
                 .daemon(
@@ -52,7 +52,7 @@ enum Launch {
             $0.close()
         }
         let server = try creation.run(.listen) {
-            try ControlServer(state: location.state, service: ControlService(daemon))
+            try ControlServer(state: location.state, service: DomainRequestHandler(daemon))
         } undo: {
             $0.stop()
         }
