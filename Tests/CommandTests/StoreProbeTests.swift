@@ -112,13 +112,13 @@ import Testing
     /// The warning before an import into a weak store.
     @Test func whatCanBeLostIsSaidFirst() {
         var properties = PathStorageProperties()
-        #expect(ProbeWords.weakness(properties) == nil)
+        #expect(ProbeText.weakness(properties) == nil)
         properties.removeStrength = .checked
-        #expect(ProbeWords.weakness(properties) == nil)
+        #expect(ProbeText.weakness(properties) == nil)
         (properties.createStrength, properties.replaceStrength, properties.changeGrain) = (
             .checked, .none, 1
         )
-        let words = ProbeWords.weakness(properties)
+        let words = ProbeText.weakness(properties)
         #expect(words?.contains("for the creation, replacement or removal of a file") == true)
         #expect(words?.contains("two changes of the same size within a millisecond") == true)
         #expect(words?.contains("\n") == false)

@@ -24,7 +24,7 @@ extension Domain {
     ///   - work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)`` and ``hydrate(_:range:)``.
     package func download(
-        _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: Work = Work()
+        _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: RequestProgress = RequestProgress()
     ) async throws(Errno) {
         let held = try await hold(path, listing: true)
         guard waits else {
@@ -46,18 +46,18 @@ extension Domain {
     ///   - work: Receives the progress; everything is listed and counted before the first content is fetched.
     /// - Throws: ENOENT; ENOTDIR; ENETDOWN when the domain is disconnected; EINTR when cancelled.
     package func downloadAll(
-        below path: [FileName], waits: Bool, work: Work = Work()
+        below path: [FileName], waits: Bool, work: RequestProgress = RequestProgress()
     ) async throws(Errno) -> Download {
         let held = try await hold(path, listing: true)
         guard waits else {
             try begin(held) { (domain) async throws(Errno) in
-                let done = try await domain.bringAll(at: path, isPinnedOnly: false, work)
+                let done = try await domain.downloadAll(at: path, isPinnedOnly: false, work)
                 if let first = done.failed.first { throw first.errno }
             }
             return Download()
         }
         defer { release(held) }
-        return try await bringAll(at: path, isPinnedOnly: false, work)
+        return try await downloadAll(at: path, isPinnedOnly: false, work)
     }
 
     /// Does the work in a task that keeps the item loaded.
@@ -82,7 +82,7 @@ extension Domain {
 
     /// - Parameter bytes: The number of its bytes that are not local.
     func bring(
-        _ held: HeldItem, _ range: Range<Int64>?, _ work: Work, _ bytes: Int64
+        _ held: HeldItem, _ range: Range<Int64>?, _ work: RequestProgress, _ bytes: Int64
     ) async throws(Errno) {
         var begun: Int?
         defer { work.finishItem(begun, bytes: bytes) }

@@ -22,7 +22,9 @@ extension Domain {
     ///     nonEvictableChildren. Otherwise as much as possible is evicted.
     ///   - work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; EIO when the database can't be written.
-    package func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
+    package func evict(_ path: [FileName], isStrict: Bool, work: RequestProgress = RequestProgress())
+        async throws(Errno) -> Eviction
+    {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         await engine.makeDurableIfPossible()
@@ -33,7 +35,7 @@ extension Domain {
     /// these folders are dataless themselves, and are listed again when they are next read. A folder in use keeps its
     /// listing, and so does one whose entries have attributes that the store can't keep (MODEL.md#eviction).
     /// - Throws: The errors of ``evict(_:isStrict:work:)``; EINVAL if it is not a folder.
-    package func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
+    package func forget(_ path: [FileName], work: RequestProgress = RequestProgress()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
@@ -42,14 +44,14 @@ extension Domain {
         return result
     }
 
-    private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: Work) throws(Errno) -> Eviction {
+    private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: RequestProgress) throws(Errno) -> Eviction {
         defer { release(folder) }
         guard replica.withTree({ $0.items[folder.number]?.kind }) == .folder else { throw .invalidArgument }
         return try evict(folder, path, isStrict: false, work)
     }
 
     private func evict(
-        _ held: HeldItem, _ path: [FileName], isStrict: Bool, _ work: Work
+        _ held: HeldItem, _ path: [FileName], isStrict: Bool, _ work: RequestProgress
     ) throws(Errno) -> Eviction {
         let files = try files(at: held.number, path, work)
         var result = Eviction()

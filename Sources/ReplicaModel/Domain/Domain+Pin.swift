@@ -12,9 +12,11 @@ extension Domain {
     /// - Parameter work: Receives the progress.
     /// - Throws: As ``pin(_:)``; ENETDOWN if the domain is disconnected; EINTR if cancelled, in which case the pin
     ///   stays.
-    package func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
+    package func pinAndDownload(_ path: [FileName], work: RequestProgress = RequestProgress()) async throws(Errno)
+        -> Download
+    {
         try await pin(path)
-        return try await bringAll(at: path, isPinnedOnly: true, work)
+        return try await downloadAll(at: path, isPinnedOnly: true, work)
     }
 
     /// Undoes ``pin(_:)`` for an item and everything below it, also inside a pinned folder. Takes effect before this

@@ -9,7 +9,7 @@ extension Domain {
     /// every ten seconds or sooner.
     /// - Parameter work: Receives the progress; changes found in the store are added to it.
     /// - Throws: `CancellationError` if the waiting task is cancelled; errors of the database, the disk or the store.
-    package func waitForStabilization(work: Work = Work()) async throws {
+    package func waitForStabilization(work: RequestProgress = RequestProgress()) async throws {
         try await engine.awaited {
             try await becomeStable(work)
             try await engine.makeDurable()
@@ -17,7 +17,7 @@ extension Domain {
         }
     }
 
-    private func becomeStable(_ work: Work) async throws {
+    private func becomeStable(_ work: RequestProgress) async throws {
         let firstPull = engine.askForPull()
         // The store's changes may cause new uploads, for example of a conflict copy: another round follows then.
         for _ in 0..<4 {
@@ -47,7 +47,7 @@ extension Domain {
     /// moved there.
     /// - Parameter work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; ``ItemError`` if the store rejects one of the items; `CancellationError`.
-    package func waitForChanges(below path: [FileName], work: Work = Work()) async throws {
+    package func waitForChanges(below path: [FileName], work: RequestProgress = RequestProgress()) async throws {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         try await awaitScan(work)
@@ -64,7 +64,7 @@ extension Domain {
     /// Waits until none of these items is pending, or until `isQuiet`.
     /// - Returns: Whether it was quiet.
     private func drain(
-        _ items: [ItemNumber: Int64], _ work: Work, isQuiet: () -> Bool, failsWhenParked: Bool = false
+        _ items: [ItemNumber: Int64], _ work: RequestProgress, isQuiet: () -> Bool, failsWhenParked: Bool = false
     ) async throws -> Bool {
         var left = items
         work.find(items: items.count, bytes: items.values.reduce(0) { $0.saturatingAdd($1) })
@@ -91,7 +91,7 @@ extension Domain {
     }
 
     /// Waits for the scan of the tree, whose findings have to be sent.
-    private func awaitScan(_ work: Work) async throws {
+    private func awaitScan(_ work: RequestProgress) async throws {
         let found = work.counts.itemsTotal
         try await poll {
             guard replica.isScanning else { return true }
@@ -102,7 +102,7 @@ extension Domain {
     }
 
     /// Waits until the changes with these sequence numbers are applied, or `isQuiet`.
-    private func awaitApplied(upTo last: Int64, _ work: Work, isQuiet: () -> Bool) async throws {
+    private func awaitApplied(upTo last: Int64, _ work: RequestProgress, isQuiet: () -> Bool) async throws {
         func count() throws -> Int {
             try replica.database.read { rows in
                 try Int.fetchOne(rows, sql: "SELECT count(*) FROM incoming WHERE sequence <= ?", arguments: [last]) ?? 0

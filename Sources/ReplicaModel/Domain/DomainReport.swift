@@ -41,7 +41,7 @@ package struct DomainReport: Sendable, Hashable {
 }
 
 /// Progress: of all transfers in one direction since the last idle moment (MODEL.md#content, globalProgress), or of a
-/// user's request (``Work``).
+/// user's request (``RequestProgress``).
 package struct TransferReport: Sendable, Hashable {
     package var itemsDone: Int
     package var itemsTotal: Int

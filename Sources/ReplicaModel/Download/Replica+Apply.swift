@@ -48,7 +48,7 @@ extension Replica {
         switch decision {
         case .finished(let applied): return applied
         case .giveWay(let number):
-            try bounce(number)
+            try giveWay(number)
             return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .takeBack(let number):
             try takeBack(number)

@@ -6,7 +6,7 @@ internal import Threads
 extension Replica {
     /// Applies a deletion in the store to the tree. Items that were edited here stay and are uploaded again
     /// (MODEL.md#conflicts).
-    /// - Parameter setsAside: Whether removed files are set aside, so that ``giveBack(_:in:)`` can restore them.
+    /// - Parameter setsAside: Whether removed files are set aside, so that ``restoreDeleted(_:in:)`` can restore them.
     func applyDeletion(
         of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
     ) throws(ReplicaError) -> Applied {

@@ -97,7 +97,7 @@ extension SyncEngine {
             try keep(window)
             log.warning("the store deleted more than half of the domain: a person is asked")
         }
-        let left = try replica.giveBackAll()
+        let left = try replica.restoreAllDeleted()
         let held = try replica.countDeletions(firstLater: window.firstLater).counts.noted
         state.withLock { state in
             state.deletions.held = held + left

@@ -12,7 +12,7 @@ struct TransferStatistics {
     /// What was sent.
     private(set) var sentItems = 0
     private(set) var sentBytes: Int64 = 0
-    private(set) var sending = Meter()
+    private(set) var sending = RateMeter()
     /// Contents in transfer.
     private(set) var uploads: [ItemNumber: Upload] = [:]
     /// Calls that the store has answered, with their bytes, until the replica has recorded the answer. They count as
@@ -22,7 +22,7 @@ struct TransferStatistics {
     private(set) var fetchedItems = 0
     private(set) var fetchedBytes: Int64 = 0
     private(set) var fetches: [ItemIdentifier: Fetch] = [:]
-    private(set) var fetching = Meter()
+    private(set) var fetching = RateMeter()
 
     /// Bytes of the current uploads that the store has accepted.
     func uploading(where isMeant: (ItemNumber) -> Bool = { _ in true }) -> Int64 {

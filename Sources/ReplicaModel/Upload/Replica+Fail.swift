@@ -158,7 +158,7 @@ extension Replica {
             }
             return !node.isDeleted && node.name == outgoing.template.filename
         }
-        if isStillThere { try bounce(outgoing.number) }
+        if isStillThere { try giveWay(outgoing.number) }
         return other.map(FailureOutcome.apply) ?? .nothing
     }
 }

@@ -30,9 +30,9 @@ extension DomainRequestHandler {
 
     /// Runs `body`, and sends its progress every half second until it ends.
     func working<Value: Sendable>(
-        _ events: EventSink, _ body: @escaping @Sendable (Work) async throws -> Value
+        _ events: EventSink, _ body: @escaping @Sendable (RequestProgress) async throws -> Value
     ) async throws -> Value {
-        let work = Work()
+        let work = RequestProgress()
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body(work) }
             group.addTask {

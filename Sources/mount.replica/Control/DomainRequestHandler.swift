@@ -75,7 +75,7 @@ struct DomainRequestHandler: ControlRequestHandler {
             return try await working(events) { .evicted(EvictionResult(try await domain.forget(names, work: $0))) }
         case .pin(let path, true?):
             let names = try path.fileNames()
-            try say(try await working(events) { try await domain.pinAndBring(names, work: $0) })
+            try say(try await working(events) { try await domain.pinAndDownload(names, work: $0) })
         case .pin(let path, _): try await domain.pin(path.fileNames())
         case .unpin(let path): try await domain.unpin(path.fileNames())
         case .reimport(let path): try await domain.reimport(below: path.fileNames())

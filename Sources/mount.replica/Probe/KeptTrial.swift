@@ -31,7 +31,7 @@ struct KeptTrial {
                 as PathStorageError
             {
                 let shown = name == longest ? "of \(properties.longestName) bytes" : "'\(name)'"
-                return ProbeFinding("names", .broken, "a name \(shown) is rejected: \(ProbeWords.words(error))")
+                return ProbeFinding("names", .broken, "a name \(shown) is rejected: \(ProbeText.words(error))")
             }
         }
         // Some filesystems and services reject these.
@@ -190,7 +190,7 @@ struct KeptTrial {
         }
         return ProbeFinding(
             "two changes", .weak,
-            "of the same size by another client within \(ProbeWords.duration(properties.changeGrain)) may count as one"
+            "of the same size by another client within \(ProbeText.duration(properties.changeGrain)) may count as one"
         )
     }
 }

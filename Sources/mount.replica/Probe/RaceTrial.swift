@@ -45,7 +45,7 @@ struct RaceTrial {
     ) async throws -> ProbeFinding {
         let score = try await race()
         if let error = score.error, score.none == rounds {
-            return ProbeFinding(topic, .broken, "no client succeeded: \(ProbeWords.words(error))")
+            return ProbeFinding(topic, .broken, "no client succeeded: \(ProbeText.words(error))")
         }
         // Without atomic preconditions the last writer wins, whatever was answered.
         if score.other > 0, strength == .atomic {

@@ -61,7 +61,7 @@ enum StoreProbe {
             )
             let kept = KeptTrial(first: clients.0, second: clients.1, store: first)
             let races = RaceTrial(first: clients.0, second: clients.1)
-            outcome = .success(try await kept.run() + races.run() + ProbeWords.declared(first))
+            outcome = .success(try await kept.run() + races.run() + ProbeText.declared(first))
         } catch {
             outcome = .failure(Self.said(error))
         }
@@ -74,6 +74,6 @@ enum StoreProbe {
 
     private static func said(_ error: any Error) -> any Error {
         guard let error = error as? PathStorageError else { return error }
-        return ControlFailure(.badStore, "the store can't be probed: \(ProbeWords.words(error))")
+        return ControlFailure(.badStore, "the store can't be probed: \(ProbeText.words(error))")
     }
 }

@@ -13,6 +13,6 @@ struct TriedStore: Hashable, Sendable {
 
     init(_ storage: any PathStorage) {
         self.init(
-            properties: PathStore.properties(of: storage), note: ProbeWords.weakness(storage.properties))
+            properties: PathStore.properties(of: storage), note: ProbeText.weakness(storage.properties))
     }
 }

@@ -20,7 +20,10 @@ enum EventText {
     }
 
     private static func line(_ change: ChangeEvent) -> String {
-        [change.date.formatted(.iso8601), Words.event(change.kind), change.path.map(Format.path), change.detail]
-            .compactMap(\.self).joined(separator: " ")
+        [
+            change.date.formatted(.iso8601), ReadableNames.event(change.kind), change.path.map(Format.path),
+            change.detail,
+        ]
+        .compactMap(\.self).joined(separator: " ")
     }
 }

@@ -56,7 +56,7 @@ enum StatusText {
             lines.append(row("  version", "content \(version.content), metadata \(version.metadata)"))
         }
         if let error = item.error {
-            lines.append(row("  error", Words.error(error, withTries: true)))
+            lines.append(row("  error", ReadableNames.error(error, withTries: true)))
             if let next = error.nextTry { lines.append(row("  next try", "\(next.formatted(.iso8601))")) }
         }
         return lines
@@ -66,7 +66,7 @@ enum StatusText {
     static func line(_ item: ItemStatus) -> String {
         var text = Format.path(item.path)
         if !item.pending.isEmpty { text += "  [\(fields(item))]" }
-        if let error = item.error { text += "  \(Words.error(error, withTries: false))" }
+        if let error = item.error { text += "  \(ReadableNames.error(error, withTries: false))" }
         return text
     }
 
@@ -77,7 +77,7 @@ enum StatusText {
     }
 
     private static func fields(_ item: ItemStatus) -> String {
-        item.pending.map(Words.field).joined(separator: ", ")
+        item.pending.map(ReadableNames.field).joined(separator: ", ")
     }
 
     /// A domain in one line of a list.

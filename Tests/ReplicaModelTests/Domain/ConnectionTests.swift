@@ -90,7 +90,7 @@ import Threads
             try await bench.until("it is under way") { !bench.store.calls(of: .createItem).isEmpty }
             for name in ["a", "b"] { try await bench.write("of \(name)", to: name) }
             let domain = bench.domain
-            let (all, one) = (Work(), Work())
+            let (all, one) = (RequestProgress(), RequestProgress())
             let waits = [
                 Task { try await domain.waitForStabilization(work: all) },
                 Task { try await domain.waitForChanges(below: Self.names("slow"), work: one) },
@@ -100,8 +100,12 @@ import Threads
             others.open()
             try await bench.until("all but one is sent") { all.counts.items == 2 }
             // The store has accepted the bytes of the call in flight.
-            #expect(all.counts == Work.Counts(items: 2, itemsTotal: 3, bytes: 15, bytesTotal: 15, isCounting: false))
-            #expect(one.counts == Work.Counts(items: 0, itemsTotal: 1, bytes: 7, bytesTotal: 7, isCounting: false))
+            #expect(
+                all.counts
+                    == RequestProgress.Counts(items: 2, itemsTotal: 3, bytes: 15, bytesTotal: 15, isCounting: false))
+            #expect(
+                one.counts
+                    == RequestProgress.Counts(items: 0, itemsTotal: 1, bytes: 7, bytesTotal: 7, isCounting: false))
             gate.open()
             for wait in waits { try await wait.value }
             #expect(one.counts.items == 1 && one.counts.bytes == 7)

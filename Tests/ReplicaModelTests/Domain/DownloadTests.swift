@@ -43,8 +43,8 @@ import Threads
         for name in ["d/one", "d/e/two", "d/e/f/three", "other"] { store.write("text", to: name) }
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
-            let work = Work()
-            let atFirstFetch = Locked<Work.Counts?>(nil)
+            let work = RequestProgress()
+            let atFirstFetch = Locked<RequestProgress.Counts?>(nil)
             store.setHooks(before: { call throws(RemoteStoreError) in
                 guard call.method == .fetchContents else { return }
                 let counts = work.counts
@@ -53,10 +53,11 @@ import Threads
             let done = try await bench.domain.downloadAll(below: Self.names("d"), waits: true, work: work)
             #expect(done.items == 6 && done.failed.isEmpty)
             // The totals are right before anything is fetched: the folders are listed first.
-            let first = Work.Counts(items: 3, itemsTotal: 6, bytes: 0, bytesTotal: 12, isCounting: false)
+            let first = RequestProgress.Counts(items: 3, itemsTotal: 6, bytes: 0, bytesTotal: 12, isCounting: false)
             #expect(atFirstFetch.withLock { $0 } == first)
             #expect(
-                work.counts == Work.Counts(items: 6, itemsTotal: 6, bytes: 12, bytesTotal: 12, isCounting: false))
+                work.counts
+                    == RequestProgress.Counts(items: 6, itemsTotal: 6, bytes: 12, bytesTotal: 12, isCounting: false))
             for name in ["d/one", "d/e/two", "d/e/f/three"] {
                 #expect(try await bench.item(name).materialization == .whole)
             }
@@ -70,7 +71,7 @@ import Threads
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
             let gate = Gate()
-            let work = Work()
+            let work = RequestProgress()
             store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .fetchContents { try await gate.pass() }
             })
@@ -100,7 +101,7 @@ import Threads
                 underWay.withLock { $0 += 1 }
                 try await gate.pass()
             })
-            let (domain, work) = (bench.domain, Work())
+            let (domain, work) = (bench.domain, RequestProgress())
             let download = Task { try await domain.downloadAll(below: Self.names("d"), waits: true, work: work) }
             // Two are left to programs.
             let most = store.properties.concurrency - 2

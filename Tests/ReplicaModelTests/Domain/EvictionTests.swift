@@ -124,10 +124,10 @@ import Testing
             try await bench.write("one", to: "d/one")
             try await bench.write("two", to: "d/e/two")
             try await bench.settle()
-            let work = Work()
+            let work = RequestProgress()
             let done = try await bench.domain.evict(DomainBench.names("d"), isStrict: false, work: work)
             #expect(done.items == 2 && done.refused == [])
-            #expect(work.counts == Work.Counts(items: 2, itemsTotal: 2, isCounting: false))
+            #expect(work.counts == RequestProgress.Counts(items: 2, itemsTotal: 2, isCounting: false))
             try bench.domain.disconnect(reason: "test")
             for folder in ["d", "d/e"] { #expect(try await bench.item(folder).materialization == .whole) }
             #expect(try await bench.item("d/e/two").materialization == .dataless)

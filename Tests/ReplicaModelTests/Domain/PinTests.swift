@@ -62,8 +62,8 @@ import Testing
             store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .fetchContents, call.identifier == refused { throw .cannotSynchronize("test") }
             })
-            let work = Work()
-            let done = try await bench.domain.pinAndBring(DomainBench.names("d"), work: work)
+            let work = RequestProgress()
+            let done = try await bench.domain.pinAndDownload(DomainBench.names("d"), work: work)
             #expect(try await bench.item("d").isPinned)
             #expect(done.failed.map { DomainBench.text($0.path) } == ["d/fails"])
             for name in ["d/one", "d/e/two"] { #expect(try await isHere(name, bench)) }

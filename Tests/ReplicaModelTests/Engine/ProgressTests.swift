@@ -35,7 +35,7 @@ import Threads
 
     @Test func theSpeedIsOfWhatIsShownAndOfTheLastSeconds() throws {
         let clock = Locked(100.0, rank: .innermost)
-        let work = Work(now: { clock.withLock { $0 } })
+        let work = RequestProgress(now: { clock.withLock { $0 } })
         #expect(work.report() == nil)
         work.find(items: 1000, bytes: 10_000)
         #expect(work.report()?.isCounting == true)
@@ -62,7 +62,7 @@ import Threads
 
     @Test func aPartOfAnItemCountsAndNoMoreThanItHas() throws {
         let done = Locked<Int64>(0)
-        let work = Work()
+        let work = RequestProgress()
         work.find(items: 1, bytes: 100)
         let begun = work.begin(bytes: 100) { done.withLock { $0 } }
         for (said, shown) in [(0, 0), (60, 60), (170, 100), (-5, 0)] as [(Int64, Int64)] {
@@ -75,7 +75,7 @@ import Threads
     }
 
     @Test func partsOfSeveralItemsAddUp() throws {
-        let work = Work()
+        let work = RequestProgress()
         work.find(items: 2, bytes: 200)
         let begun = [10, 20].map { part in work.begin(bytes: 100) { part } }
         #expect(work.report()?.bytesDone == 30)

@@ -1,5 +1,5 @@
 /// The mean speed over the last seconds.
-struct Meter {
+struct RateMeter {
     /// Items and bytes a second.
     struct Rate: Hashable {
         var items = 0.0

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Threads
 
 /// The progress of a user's request. May be used from any thread.
-package final class Work: Sendable {
+package final class RequestProgress: Sendable {
     /// Counts so far.
     package struct Counts: Sendable, Hashable {
         package var items = 0
@@ -19,13 +19,13 @@ package final class Work: Sendable {
         var underway: [Int: (bytes: @Sendable () -> Int64, most: Int64)] = [:]
         var begun = 0
         var reported = Counts()
-        var meter = Meter()
+        var meter = RateMeter()
     }
     private let state = Locked(State())
     private let now: @Sendable () -> Double
 
     /// - Parameter now: Seconds of a clock that runs evenly; for tests.
-    package init(now: @escaping @Sendable () -> Double = Work.clock) { self.now = now }
+    package init(now: @escaping @Sendable () -> Double = RequestProgress.clock) { self.now = now }
 
     /// The current counts of complete items.
     package var counts: Counts { state.withLock { $0.counts } }
@@ -104,7 +104,7 @@ package final class Work: Sendable {
 }
 
 extension TransferReport {
-    init(_ counts: Work.Counts, _ rate: Meter.Rate) {
+    init(_ counts: RequestProgress.Counts, _ rate: RateMeter.Rate) {
         self.init(
             itemsDone: counts.items, itemsTotal: counts.itemsTotal, bytesDone: counts.bytes,
             bytesTotal: counts.bytesTotal, itemsPerSecond: rate.items, bytesPerSecond: rate.bytes,

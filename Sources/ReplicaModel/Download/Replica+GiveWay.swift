@@ -2,7 +2,7 @@ internal import SystemPackage
 
 extension Replica {
     /// Renames an item that is in the way: `stem 2.ext` (MODEL.md#collisions).
-    func bounce(_ number: ItemNumber) throws(ReplicaError) {
+    func giveWay(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = tree.storeNames.conflicts.free(besides: node.name) { tree.isTaken($0, in: folder) }

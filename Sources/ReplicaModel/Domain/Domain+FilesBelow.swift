@@ -10,7 +10,7 @@ extension Domain {
     /// The item itself if it is not a folder; otherwise everything below it that is not a folder, in listed folders,
     /// ordered by path.
     /// - Parameter work: Receives the progress.
-    func files(at number: ItemNumber, _ path: [FileName], _ work: Work) throws(Errno) -> [FileBelow] {
+    func files(at number: ItemNumber, _ path: [FileName], _ work: RequestProgress) throws(Errno) -> [FileBelow] {
         defer { work.endCounting() }
         guard replica.withTree({ $0.items[number]?.kind }) == .folder else {
             work.find(items: 1)

@@ -1,7 +1,7 @@
 import ReplicaControl
 
 /// Readable texts for names in JSON. Unknown names of a newer daemon are unchanged.
-enum Words {
+enum ReadableNames {
     /// A field of an item.
     static func field(_ name: String) -> String { fields[name] ?? name }
 

@@ -8,7 +8,7 @@ extension Replica {
     /// Moves the files that were set aside back to their places in the tree, and notes their deletions again. Files
     /// that the store has again are dropped; if a file's folder was removed here, the file is moved to `kept/`.
     /// - Returns: How many items are still set aside because they can't be moved back.
-    func giveBackAll() throws -> Int {
+    func restoreAllDeleted() throws -> Int {
         try record()
         let rows = try database.read { try AsideRows.all(in: $0) }
         /// The new numbers of folders whose old ones are in use.
@@ -18,7 +18,7 @@ extension Replica {
             var done: [(row: ItemRow, isGiven: Bool)] = []
             for row in rows[start..<min(start + Self.atOnce, rows.count)] {
                 do throws(ReplicaError) {
-                    let number = try giveBack(row, in: renumbered[row.parent] ?? ItemNumber(row.parent))
+                    let number = try restoreDeleted(row, in: renumbered[row.parent] ?? ItemNumber(row.parent))
                     if let number, number.rawValue != row.number { renumbered[row.number] = number }
                     done.append((row, number != nil))
                 } catch {
@@ -45,7 +45,7 @@ extension Replica {
 
     /// - Parameter parent: The folder that it was in.
     /// - Returns: The item's number; nil if it was not restored.
-    private func giveBack(_ row: ItemRow, in parent: ItemNumber) throws(ReplicaError) -> ItemNumber? {
+    private func restoreDeleted(_ row: ItemRow, in parent: ItemNumber) throws(ReplicaError) -> ItemNumber? {
         let folders = self.folders
         let target = try withTreeWaking { (tree) throws(ReplicaError) -> (PresentedItem, ItemNumber, FileName, Bool)? in
             guard try !tree.isAgainThere(row) else { return nil }

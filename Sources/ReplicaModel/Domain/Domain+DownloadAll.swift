@@ -11,7 +11,7 @@ private struct Absent {
 extension Domain {
     /// Lists everything at and below a path, to determine the total; then downloads the contents.
     /// - Parameter isPinnedOnly: Whether unpinned items below are left out.
-    func bringAll(at path: [FileName], isPinnedOnly: Bool, _ work: Work) async throws(Errno) -> Download {
+    func downloadAll(at path: [FileName], isPinnedOnly: Bool, _ work: RequestProgress) async throws(Errno) -> Download {
         let top = try await absent(at: path)
         work.find(items: 1, bytes: top.missing)
         var files = top.kind == .folder ? [] : [top]
@@ -42,7 +42,7 @@ extension Domain {
     ///   - top: The requested item.
     ///   - found: Returns what is to be brought of a folder's entries.
     private func bring(
-        _ items: [Absent], of top: [FileName], _ work: Work, found: (Absent, [ListedChild]) -> [Absent]
+        _ items: [Absent], of top: [FileName], _ work: RequestProgress, found: (Absent, [ListedChild]) -> [Absent]
     ) async throws(Errno) -> Download {
         var (waiting, running, result) = (items[...], 0, Download())
         let outcome = await withTaskGroup(
@@ -81,7 +81,7 @@ extension Domain {
     }
 
     /// - Returns: A folder's entries.
-    private func bring(_ item: Absent, _ work: Work) async -> Result<[ListedChild], Errno> {
+    private func bring(_ item: Absent, _ work: RequestProgress) async -> Result<[ListedChild], Errno> {
         do throws(Errno) {
             let held = try await hold(item.path, listing: true)
             defer { release(held) }

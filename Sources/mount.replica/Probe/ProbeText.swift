@@ -2,7 +2,7 @@ import PathStore
 import ReplicaControl
 
 /// A store's declared properties as text.
-enum ProbeWords {
+enum ProbeText {
     /// Properties that are not tested, because that would take an accident or an hour.
     static func declared(_ store: ProbedStore) -> [ProbeFinding] {
         let properties = store.storage.properties
