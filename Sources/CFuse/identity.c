@@ -13,7 +13,7 @@
 #endif
 
 /// statx(2) of the mount, without a request to its daemon.
-static int look(int place, unsigned mask, struct statx *out) {
+static int status_of(int place, unsigned mask, struct statx *out) {
     return statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out);
 }
 
@@ -21,12 +21,12 @@ int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out) {
     int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (place < 0) return errno;
     struct statx status;
-    int error = look(place, 0, &status) == 0 ? 0 : errno;
+    int error = status_of(place, 0, &status) == 0 ? 0 : errno;
     if (error == 0) {
         *out = (struct cfuse_mount_identity){
             .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
         // Since Linux 6.8; the other number is reused.
-        if (look(place, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
+        if (status_of(place, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
             out->unique = status.stx_mnt_id;
     }
     close(place);

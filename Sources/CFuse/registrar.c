@@ -62,11 +62,11 @@ static int spawn_registrar(const char *program, int channel, pid_t *child) {
 int cfuse_registrar_start(struct cfuse_registrar *registrar, const char *program, struct fuse_session *session) {
     // Registering a file takes microseconds. If it takes seconds, the program was stopped, or waits for a disk that
     // hangs.
-    struct timeval patience = {.tv_sec = 2};
+    struct timeval timeout = {.tv_sec = 2};
     int channel[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0) return -errno;
-    setsockopt(channel[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(channel[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    setsockopt(channel[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    setsockopt(channel[0], SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     *registrar = (struct cfuse_registrar){.channel = channel[0]};
     int error = spawn_registrar(program, channel[1], &registrar->child);
     close(channel[1]);

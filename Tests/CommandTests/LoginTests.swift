@@ -92,7 +92,7 @@ import Testing
     /// Another user could have put an old login or a link to somebody's file there, and could hold the lock for ever.
     @Test func aFolderOfOthersIsNotUsed() throws {
         let folder = try TemporaryFolder()
-        let logins = Logins(folder: folder.path, service: nil, patience: 0.2)
+        let logins = Logins(folder: folder.path, service: nil, lockSeconds: 0.2)
         let url = try StoreURL("s3://bucket")
         let place = try #require(LoginPlace(url))
         _ = try logins.keep(["access_key": "a"], for: place)

@@ -33,11 +33,11 @@ import Testing
             table.list(key)
             model.listed.insert(key)
         case 1...3 where model.listed.contains(place.parent) && [nil, key].contains(model.entries[place]):
-            table.attach(key, stamp: Int(key.inode), at: place)
+            table.attach(key, statusHash: Int(key.inode), at: place)
             model.detach(key)
             model.entries[place] = key
             model.places[key] = place
-            #expect(table.stamp(of: key) == Int(key.inode))
+            #expect(table.statusHash(of: key) == Int(key.inode))
         case 4:
             table.detach(key)
             model.detach(key)
@@ -77,7 +77,7 @@ import Testing
         table.list(.root)
         for inode in 1...100_000 as ClosedRange<UInt64> {
             let key = ItemKey(inode: inode, birth: 1, link: 0)
-            table.attach(key, stamp: 0, at: Place(parent: .root, name: FileName("file \(inode)")))
+            table.attach(key, statusHash: 0, at: Place(parent: .root, name: FileName("file \(inode)")))
             if inode > 100 { table.forget([ItemKey(inode: inode - 100, birth: 1, link: 0)]) }
         }
         #expect(table.slots < 5_000)
@@ -90,8 +90,8 @@ import Testing
         let (folder, file) = (ItemKey(inode: 1, birth: 1, link: 0), ItemKey(inode: 2, birth: 1, link: 0))
         table.list(.root)
         table.list(folder)
-        table.attach(folder, stamp: 1, at: Place(parent: .root, name: FileName("folder")))
-        table.attach(file, stamp: 1, at: Place(parent: folder, name: FileName("file")))
+        table.attach(folder, statusHash: 1, at: Place(parent: .root, name: FileName("folder")))
+        table.attach(file, statusHash: 1, at: Place(parent: folder, name: FileName("file")))
         table.loosen()
         #expect(table.marks(of: file) == .hinted)
         #expect(table.marks(of: .root) == [])

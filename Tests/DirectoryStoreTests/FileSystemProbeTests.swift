@@ -13,7 +13,7 @@ import Testing
             let scratch = try Scratch(in: place)
             let folder = try Linux.open(path: scratch.root, O_RDONLY)
             let before = try Linux.status(of: folder)
-            #expect(try FileSystemProbe.look(in: folder) == FileSystemAbilities())
+            #expect(try FileSystemProbe.abilities(in: folder) == FileSystemAbilities())
             #expect(try Linux.status(of: folder) == before, "nothing was tried")
             #expect(try FileSystemProbe.tryOut(in: folder) == FileSystemAbilities())
             #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)

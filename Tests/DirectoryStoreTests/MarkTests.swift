@@ -28,7 +28,7 @@ import Threads
         for number in 0..<questions {
             #expect(try await store.itemCreated(from: template("other \(number)", named: "other \(number)")) == nil)
         }
-        return store.tree.marks.withLock { $0.looks }
+        return store.tree.marks.withLock { $0.checks }
     }
 
     @Test func aFolderIsLookedThroughOnce() async throws {

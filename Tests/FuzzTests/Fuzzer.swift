@@ -19,7 +19,7 @@ struct Fuzzer {
     /// Bytes of an input, at most.
     private static let longest = 64 << 10
     /// How long one input may take, on a busy machine.
-    private static let patience = Duration.seconds(20)
+    private static let timeLimit = Duration.seconds(20)
     /// Bytes that a run may add to what this process has in memory.
     private static let mostMemory = 512 << 20
 
@@ -55,7 +55,7 @@ struct Fuzzer {
             let begin = ContinuousClock.now
             if try parse(bytes) { read += 1 } else { refused += 1 }
             let time = ContinuousClock.now - begin
-            if time > patience { Issue.record("\(time) for \(Data(bytes).base64EncodedString())") }
+            if time > timeLimit { Issue.record("\(time) for \(Data(bytes).base64EncodedString())") }
         }
         #expect(resident - before < mostMemory)
         #expect(read > 0 && refused > 0, "\(kind): \(read) read, \(refused) refused")

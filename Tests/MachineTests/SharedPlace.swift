@@ -123,7 +123,7 @@ struct SharedPlace: Sendable {
             let memory = AbilityMemory<WebDAVStore.ServerAbilities>(folder: folder)
             let storage = try await WebDAVStorage.open(
                 try WebDAVAddress("\(server)/\(name)", isSecure: false), .password(user: "user", password: "pass"),
-                memory: memory, patience: .seconds(60))
+                memory: memory, timeLimit: .seconds(60))
             return try opened(storage, folder, log, line, options) { storage.close() }
         }
     }

@@ -11,8 +11,8 @@ import Testing
 @Suite struct BrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
-        let count = await FaultCampaign.eachRequest(few: act == .folders ? 0 : 1) { (name, patience, choice) in
-            await Self.play(act, name, patience, choice)
+        let count = await FaultCampaign.eachRequest(few: act == .folders ? 0 : 1) { (name, silenceSeconds, choice) in
+            await Self.play(act, name, silenceSeconds, choice)
         }
         #expect(count > 40)
     }
@@ -20,15 +20,17 @@ import Testing
     /// Random requests fail.
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
-        await FaultCampaign.byChance { (name, patience, choice) in await Self.play(act, name, patience, choice) }
+        await FaultCampaign.byChance { (name, silenceSeconds, choice) in
+            await Self.play(act, name, silenceSeconds, choice)
+        }
     }
 
     /// - Returns: How many requests were faulted.
     private static func play(
-        _ act: ScriptedSession.Act, _ name: String, _ patience: Int, _ choice: @escaping StepFaults.Choice
+        _ act: ScriptedSession.Act, _ name: String, _ silenceSeconds: Int, _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try await FaultedSession(patience: patience, choice)
+            let session = try await FaultedSession(silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(act), \(name): \(error), after \(session.faulted)")
             }

@@ -14,7 +14,7 @@ final class FaultedSession: Sendable {
     private let other: RcloneClient
     private let proxy: HTTPFaultProxy
     private let faults: StepFaults
-    private let patience: Int
+    private let silenceSeconds: Int
 
     /// An rclone that listens on this machine's network, so that a proxy can be in between.
     private static let networked = Result { () throws -> (port: UInt16, run: RcloneRun) in
@@ -22,9 +22,9 @@ final class FaultedSession: Sendable {
         return (port, RcloneRemote.program.serve(atAddress: "127.0.0.1:\(port)"))
     }
 
-    /// - Parameter patience: The timeout without a byte, in seconds.
-    init(patience: Int = 30, _ choice: @escaping StepFaults.Choice) async throws {
-        self.patience = patience
+    /// - Parameter silenceSeconds: The timeout without a byte, in seconds.
+    init(silenceSeconds: Int = 30, _ choice: @escaping StepFaults.Choice) async throws {
+        self.silenceSeconds = silenceSeconds
         other = try await RcloneRemote.disk.folder()
         let (faults, port) = (StepFaults(choice), try Self.networked.get().port)
         self.faults = faults
@@ -39,7 +39,7 @@ final class FaultedSession: Sendable {
     /// Runs a part of the session, and checks what is left.
     func play(_ act: ScriptedSession.Act) async throws {
         let connection = RcloneConnection(
-            client: try HTTPClient(connections: 16), base: "http://127.0.0.1:\(proxy.port)", silence: patience)
+            client: try HTTPClient(connections: 16), base: "http://127.0.0.1:\(proxy.port)", silence: silenceSeconds)
         // The first request waits until rclone is ready.
         let storage = try await eventuallyOpened(connection)
         try await faults.run(storage, folder: try RcloneRemote.state()) { store in

@@ -14,8 +14,8 @@ import Testing
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
-        let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, patience, choice) in
-            await Self.play(act, server, bucket, name, patience: patience, choice)
+        let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, silenceSeconds, choice) in
+            await Self.play(act, server, bucket, name, silenceSeconds: silenceSeconds, choice)
         }
         #expect(count > 100)
     }
@@ -25,8 +25,8 @@ import Testing
     func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
-        await FaultCampaign.byChance { (name, patience, choice) in
-            await Self.play(act, server, bucket, name, patience: patience, choice)
+        await FaultCampaign.byChance { (name, silenceSeconds, choice) in
+            await Self.play(act, server, bucket, name, silenceSeconds: silenceSeconds, choice)
         }
     }
 
@@ -39,9 +39,9 @@ import Testing
         let bucket = try await server.bucket()
         let wanted = ServerAbilities(createsExclusively: true, replaceForm: .bare)
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
-        let count = await FaultCampaign.eachRequest(of: faults) { (name, patience, choice) in
+        let count = await FaultCampaign.eachRequest(of: faults) { (name, silenceSeconds, choice) in
             do {
-                let session = try FaultedSession(server, bucket, patience: patience, choice)
+                let session = try FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
                 do throws(ServerFailure) {
                     let found = try await session.abilities()
                     #expect(found == wanted, "\(session.faulted)")
@@ -63,11 +63,11 @@ import Testing
 
     /// - Returns: How many requests were faulted.
     private static func play(
-        _ act: ScriptedSession.Act, _ server: S3Server, _ bucket: String, _ name: String, patience: Int = 30,
+        _ act: ScriptedSession.Act, _ server: S3Server, _ bucket: String, _ name: String, silenceSeconds: Int = 30,
         _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try FaultedSession(server, bucket, patience: patience, choice)
+            let session = try FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(act), \(name): \(error), after \(session.faulted)")
             }

@@ -24,15 +24,15 @@ final class FaultedSession: Sendable {
     /// - Parameters:
     ///   - bucket: An existing bucket; other clients may use other folders of it.
     ///   - attempts: The store's own attempts of each request.
-    ///   - patience: The timeout without a byte, in seconds.
+    ///   - silenceSeconds: The timeout without a byte, in seconds.
     ///   - copied: The maximum size of an object that one request copies, in bytes.
     init(
-        _ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30, copied: Int64 = 5 << 30,
+        _ server: S3Server, _ bucket: String, attempts: Int = 4, silenceSeconds: Int = 30, copied: Int64 = 5 << 30,
         _ choice: @escaping StepFaults.Choice
     ) throws {
         self.server = server
         var limits = TransferLimits()
-        (limits.parted, limits.part, limits.whole, limits.patience) = (100_000, 65_536, 100_000, patience)
+        (limits.parted, limits.part, limits.whole, limits.silenceSeconds) = (100_000, 65_536, 100_000, silenceSeconds)
         (limits.attempts, limits.copied) = (attempts, copied)
         self.limits = limits
         let number = Self.place.withLock { number in

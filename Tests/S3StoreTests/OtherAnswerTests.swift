@@ -10,11 +10,11 @@ import Threads
 /// Answers of a proxy instead of the server, and network faults of a connection.
 @Suite struct OtherAnswerTests {
     private static func run(
-        patience: Int = 30, _ choice: @escaping StepFaults.Choice,
+        silenceSeconds: Int = 30, _ choice: @escaping StepFaults.Choice,
         _ body: (S3Storage, FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
-        let session = try FaultedSession(server, try await server.bucket(), patience: patience, choice)
+        let session = try FaultedSession(server, try await server.bucket(), silenceSeconds: silenceSeconds, choice)
         let storage = try await session.open()
         let outcome: Result<Void, any Error>
         do {
@@ -141,7 +141,7 @@ import Threads
             count.withLock { $0 += 1 }
             return fault
         }
-        try await Self.run(patience: 1, choice) { storage, session in
+        try await Self.run(silenceSeconds: 1, choice) { storage, session in
             let error = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
             #expect(Self.isUnreachable(error) && count.withLock { $0 } == 1, "\(error)")
         }

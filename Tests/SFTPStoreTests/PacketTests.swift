@@ -30,8 +30,8 @@ import Testing
                 .write(a, at: 1, [8, 9]),
                 [6] + Self.id + Self.string("/a") + [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 8, 9]
             ),
-            (.look(a), [7] + Self.id + Self.string("/a")),
-            (.look(atHandle: a), [8] + Self.id + Self.string("/a")),
+            (.lstat(a), [7] + Self.id + Self.string("/a")),
+            (.fstat(a), [8] + Self.id + Self.string("/a")),
             (
                 .set(SFTPAttributes(size: 1), of: a),
                 [9] + Self.id + Self.string("/a") + [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1]
@@ -46,7 +46,7 @@ import Testing
             (.makeFolder(a), [14] + Self.id + Self.string("/a") + [0, 0, 0, 0]),
             (.removeFolder(a), [15] + Self.id + Self.string("/a")),
             (.realPath(a), [16] + Self.id + Self.string("/a")),
-            (.lookThrough(a), [17] + Self.id + Self.string("/a")),
+            (.stat(a), [17] + Self.id + Self.string("/a")),
             (.rename(a, to: b), [18] + Self.id + Self.string("/a") + Self.string("/b")),
             (.readSymlink(a), [19] + Self.id + Self.string("/a")),
             (.makeSymlink(a, target: b), [20] + Self.id + Self.string("/b") + Self.string("/a")),

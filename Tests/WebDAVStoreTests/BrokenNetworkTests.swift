@@ -16,8 +16,8 @@ import Testing
     @Test(arguments: servers, ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
         let known = try await server.abilities()
-        let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, patience, choice) in
-            await Self.play(act, server, known, name, patience, choice)
+        let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, silenceSeconds, choice) in
+            await Self.play(act, server, known, name, silenceSeconds, choice)
         }
         #expect(count > 40)
     }
@@ -26,8 +26,8 @@ import Testing
     @Test(arguments: servers + [.apache, .sabre, .rclone, .nextcloud], ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
         let known = try await server.abilities()
-        await FaultCampaign.byChance { (name, patience, choice) in
-            await Self.play(act, server, known, name, patience, choice)
+        await FaultCampaign.byChance { (name, silenceSeconds, choice) in
+            await Self.play(act, server, known, name, silenceSeconds, choice)
         }
     }
 
@@ -40,9 +40,9 @@ import Testing
     @Test(arguments: servers) func aServerIsKnownForWhatItIsWhicheverRequestFails(_ server: WebDAVServer) async throws {
         let wanted = try await server.abilities()
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
-        let count = await FaultCampaign.eachRequest(of: faults) { (name, patience, choice) in
+        let count = await FaultCampaign.eachRequest(of: faults) { (name, silenceSeconds, choice) in
             do {
-                let session = try await FaultedSession(server, wanted, patience: patience, choice)
+                let session = try await FaultedSession(server, wanted, silenceSeconds: silenceSeconds, choice)
                 do throws(ServerFailure) {
                     var found = try await session.abilities()
                     // Two writes within a second need a machine that has time for it.
@@ -66,11 +66,12 @@ import Testing
 
     /// - Returns: How many requests were faulted.
     private static func play(
-        _ act: ScriptedSession.Act, _ server: WebDAVServer, _ known: ServerAbilities, _ name: String, _ patience: Int,
+        _ act: ScriptedSession.Act, _ server: WebDAVServer, _ known: ServerAbilities, _ name: String,
+        _ silenceSeconds: Int,
         _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try await FaultedSession(server, known, patience: patience, choice)
+            let session = try await FaultedSession(server, known, silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(server), \(act), \(name): \(error), after \(session.faulted)")
             }

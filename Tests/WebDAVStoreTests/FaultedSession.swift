@@ -16,16 +16,17 @@ final class FaultedSession: Sendable {
     private let folder: String
     private let proxy: HTTPFaultProxy
     private let faults: StepFaults
-    private let patience: Int
+    private let silenceSeconds: Int
     private let known: ServerAbilities
 
     /// - Parameters:
     ///   - known: The server's features.
-    ///   - patience: The timeout without a byte, in seconds.
+    ///   - silenceSeconds: The timeout without a byte, in seconds.
     init(
-        _ server: WebDAVServer, _ known: ServerAbilities, patience: Int = 30, _ choice: @escaping StepFaults.Choice
+        _ server: WebDAVServer, _ known: ServerAbilities, silenceSeconds: Int = 30,
+        _ choice: @escaping StepFaults.Choice
     ) async throws {
-        (self.server, self.known, self.patience) = (server, known, patience)
+        (self.server, self.known, self.silenceSeconds) = (server, known, silenceSeconds)
         name = "session-\(UInt64.random(in: 0 ... .max))"
         folder = "/var/tmp/replica-test-\(getpid())-dav-\(name)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -68,7 +69,7 @@ final class FaultedSession: Sendable {
     /// Opens the store through the proxy, like a process.
     func run(_ body: (PathStore) async throws -> Void) async throws {
         let storage = try await WebDAVStorage.open(
-            try address, WebDAVServer.login, abilities: known, silence: patience)
+            try address, WebDAVServer.login, abilities: known, silence: silenceSeconds)
         defer { storage.close() }
         try await faults.run(storage, folder: folder, body)
     }
@@ -77,7 +78,7 @@ final class FaultedSession: Sendable {
     func abilities() async throws(ServerFailure) -> ServerAbilities {
         faults.arm()
         let storage = try await WebDAVStorage.open(
-            try! address, WebDAVServer.login, patience: .seconds(120), silence: patience)
+            try! address, WebDAVServer.login, timeLimit: .seconds(120), silence: silenceSeconds)
         storage.close()
         return storage.abilities
     }

@@ -64,7 +64,7 @@ import Threads
     @Test func whoSaysNothingIsNotWaitedForForEver() async throws {
         let flow = try LoginFlow(try Self.server)
         await #expect(throws: ServerFailure.notAuthenticated("nobody granted access on the server's page")) {
-            try await flow.run(pause: .milliseconds(50), patience: .milliseconds(200)) { _ in }
+            try await flow.run(pause: .milliseconds(50), timeLimit: .milliseconds(200)) { _ in }
         }
     }
 

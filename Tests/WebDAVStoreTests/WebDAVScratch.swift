@@ -62,7 +62,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         let folder = try await folder()
         defer { folder.connection.close() }
         let storage = try await WebDAVStorage.open(
-            folder.connection.address, Self.login, patience: .seconds(60))
+            folder.connection.address, Self.login, timeLimit: .seconds(60))
         storage.close()
         return storage.abilities
     }
@@ -161,7 +161,7 @@ struct WebDAVScratch: StorageScratch {
     static func run(_ server: WebDAVServer, _ body: (WebDAVScratch) async throws -> Void) async throws {
         let other = try await server.folder()
         let storage = try await WebDAVStorage.open(
-            other.connection.address, WebDAVServer.login, patience: .seconds(60))
+            other.connection.address, WebDAVServer.login, timeLimit: .seconds(60))
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(WebDAVScratch(storage: storage, other: other))) } catch {
             outcome = .failure(error)

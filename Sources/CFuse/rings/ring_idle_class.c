@@ -96,16 +96,16 @@ static void hold(struct ring_load *load, uint64_t time) {
     yield(load, false);
 }
 
-static unsigned since_last_look(atomic_uint *counter, unsigned *seen) {
+static unsigned since_last_check(atomic_uint *counter, unsigned *seen) {
     unsigned before = *seen;
     *seen = atomic_load_explicit(counter, memory_order_acquire);
     return *seen - before;
 }
 
 /// True if requests came since the last check.
-static bool look(struct ring_load *load, uint64_t time) {
-    unsigned served = since_last_look(&load->served, &load->served_seen);
-    unsigned handed_on = since_last_look(&load->handed_on, &load->handed_on_seen);
+static bool check(struct ring_load *load, uint64_t time) {
+    unsigned served = since_last_check(&load->served, &load->served_seen);
+    unsigned handed_on = since_last_check(&load->handed_on, &load->handed_on_seen);
     if (handed_on * SHARE > served) {
         if (load->yields) yield(load, false);
     } else if (load->yields) {
@@ -122,7 +122,7 @@ static void watch_while_busy(struct idle_class *idle_class) {
         nanosleep(&tick, NULL);
         uint64_t time = clock_now();
         for (unsigned index = 0; index < idle_class->count; index++)
-            if (look(idle_class->load[index], time)) quiet = 0;
+            if (check(idle_class->load[index], time)) quiet = 0;
     }
     for (unsigned index = 0; index < idle_class->count; index++)
         if (idle_class->load[index]->yields) yield(idle_class->load[index], false);

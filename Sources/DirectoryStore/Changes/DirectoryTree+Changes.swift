@@ -76,21 +76,21 @@ extension DirectoryTree {
     /// replacement. Waits for items that have just left their places, so that the result covers everything that
     /// happened before the call.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        try tellingOthers { () throws(RemoteStoreError) in try lookUntilSteady(after: anchor) }
+        try tellingOthers { () throws(RemoteStoreError) in try changesOnceSteady(after: anchor) }
     }
 
-    private func lookUntilSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+    private func changesOnceSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         let end = ContinuousClock.now + Self.steadyWithin
         while true {
             try drain()
             if awaitOrphans() { try drain() }
-            if let batch = try look(after: anchor, isLast: ContinuousClock.now > end) { return batch }
-            usleep(Self.pauseBetweenLooks)
+            if let batch = try steadyChanges(after: anchor, isLast: ContinuousClock.now > end) { return batch }
+            usleep(Self.pauseBetweenTries)
         }
     }
 
     /// In microseconds.
-    private static let pauseBetweenLooks: UInt32 = 5_000
+    private static let pauseBetweenTries: UInt32 = 5_000
 
     /// How long the changes are collected again because something changed in the meantime, or could not be determined
     /// yet.
@@ -99,7 +99,7 @@ extension DirectoryTree {
     /// - Parameter isLast: Whether items that left their places, or are between two places, are left to the next batch.
     /// - Returns: Nil if items are between two places: their events are on the way, and a replacement would be reported
     ///   before the replaced item is known to be gone.
-    private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
+    private func steadyChanges(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
         try keepGeneration(top)
         let anchor = try verified(signedAnchor)

@@ -19,7 +19,7 @@ extension DirectoryTree {
     private static let shortestWait = Duration.milliseconds(5)
     /// How long the proof that an item is gone may fail, because others keep moving folders or a folder can't be read,
     /// before a search of the whole tree replaces it.
-    private static let patience = Duration.seconds(5)
+    private static let proofTimeout = Duration.seconds(5)
 
     /// Settles items that left their places a while ago: finds their new places, or determines that they are gone.
     func settleOrphans(from top: Handle) throws(RemoteStoreError) {
@@ -63,7 +63,7 @@ extension DirectoryTree {
     /// Searches the folders that have no events; after a long time the whole tree.
     private func search(for orphans: some Sequence<FolderIndex.Orphan>) throws(RemoteStoreError) -> Sightings {
         let oldest = orphans.map(\.since).min() ?? .now
-        if ContinuousClock.now - oldest > Self.patience {
+        if ContinuousClock.now - oldest > Self.proofTimeout {
             return try search(below: [SearchStart(key: .root, names: [])])
         }
         let unlisted = index.withLock { index in

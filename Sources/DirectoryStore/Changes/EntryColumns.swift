@@ -6,7 +6,7 @@ struct EntryColumns {
     private var births: ContiguousArray<Int64> = []
     /// ``ItemKey/link``, if not 0.
     private var links: [UInt32: UInt64] = [:]
-    var stamps: ContiguousArray<Int> = []
+    var statusHashes: ContiguousArray<Int> = []
     /// The slot of the folder.
     var parents: ContiguousArray<UInt32> = []
     /// The offset of the name in ``text``.
@@ -28,7 +28,7 @@ struct EntryColumns {
         inodes.append(key.inode)
         births.append(key.birth)
         if key.link != 0 { links[slot] = key.link }
-        stamps.append(0)
+        statusHashes.append(0)
         parents.append(0)
         names.append(0)
         marks.append([])

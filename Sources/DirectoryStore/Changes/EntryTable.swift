@@ -35,7 +35,7 @@ struct EntryTable {
 
     func marks(of key: ItemKey) -> Marks { slot(of: key).map { columns.marks[Int($0)] } ?? [] }
 
-    func stamp(of key: ItemKey) -> Int { slot(of: key).map { columns.stamps[Int($0)] } ?? 0 }
+    func statusHash(of key: ItemKey) -> Int { slot(of: key).map { columns.statusHashes[Int($0)] } ?? 0 }
 
     /// The known or possible place of an item; nil if there is none.
     func place(of key: ItemKey) -> Place? {
@@ -102,11 +102,11 @@ struct EntryTable {
     }
 
     /// Adds an item at a free place in a listed folder.
-    mutating func attach(_ key: ItemKey, stamp: Int, at place: Place) {
+    mutating func attach(_ key: ItemKey, statusHash: Int, at place: Place) {
         let slot = intern(key)
         detach(slot)
         let folder = move(slot, to: place)
-        columns.stamps[Int(slot)] = stamp
+        columns.statusHashes[Int(slot)] = statusHash
         columns.mark(slot, columns.marks[Int(slot)].subtracting(.hinted).union([.known, .attached]))
         enter(slot, in: folder)
         packIfSparse()
@@ -118,11 +118,11 @@ struct EntryTable {
     }
 
     /// Moves a known item to a place in an unlisted folder, or in a listed one without making it an entry.
-    mutating func place(_ key: ItemKey, stamp: Int? = nil, at place: Place) {
+    mutating func place(_ key: ItemKey, statusHash: Int? = nil, at place: Place) {
         let slot = intern(key)
         detach(slot)
         _ = move(slot, to: place)
-        if let stamp { columns.stamps[Int(slot)] = stamp }
+        if let statusHash { columns.statusHashes[Int(slot)] = statusHash }
         packIfSparse()
     }
 
@@ -201,7 +201,7 @@ struct EntryTable {
             guard columns.hasPlace(slot) else { continue }
             let copy = packed.intern(key)
             _ = packed.move(copy, to: columns.place(at: slot))
-            packed.columns.stamps[Int(copy)] = columns.stamps[Int(slot)]
+            packed.columns.statusHashes[Int(copy)] = columns.statusHashes[Int(slot)]
             packed.columns.mark(copy, marks)
         }
         for slot in packed.columns.marks.indices where packed.columns.marks[slot].contains(.attached) {

@@ -102,7 +102,7 @@ struct FolderIndex {
 
     private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {
         guard table.marks(of: key).contains(.known) else { return table.hint(key, at: place) }
-        table.place(key, stamp: status.stamp, at: place)
+        table.place(key, statusHash: status.statusHash, at: place)
         orphans[key] = nil
     }
 
@@ -139,16 +139,16 @@ struct FolderIndex {
         let isKnown = table.entry(at: place) == key
         // A write counts with any status: the status may have been read between the two.
         let isWritten = isKnown && cause.contains(.written) && status.kind == .file
-        if isKnown, !isWritten, !isNews(status, table.stamp(of: key), cause) { return }
+        if isKnown, !isWritten, !isNews(status, table.statusHash(of: key), cause) { return }
         attach(key, status, at: place)
         log.add(key)
         if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
     }
 
     /// A folder's times change with its entries, so they only count if an event reports a change of its own attributes.
-    private func isNews(_ status: FileStatus, _ stamp: Int, _ cause: ChangeCause) -> Bool {
+    private func isNews(_ status: FileStatus, _ statusHash: Int, _ cause: ChangeCause) -> Bool {
         if status.kind == .folder, !cause.contains(.attributes) { return false }
-        return status.stamp != stamp
+        return status.statusHash != statusHash
     }
 
     private mutating func detach(from place: Place, unless key: ItemKey?, mayBeElsewhere: Bool) {
@@ -165,7 +165,7 @@ struct FolderIndex {
     }
 
     private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: Place) {
-        table.attach(key, stamp: status.stamp, at: place)
+        table.attach(key, statusHash: status.statusHash, at: place)
         if key.link != 0 { linked[key.file, default: []].insert(place) }
         orphans[key] = nil
         if status.kind == .folder, !isListed(key) { unlisted.insert(key) }

@@ -14,17 +14,17 @@ enum WatchThread {
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
         let isStarted = Thread.run {
             var anchor = tree.index.withLock { $0.log.anchor }
-            var nextLook = tree.relistInterval.map { ContinuousClock.now + $0.interval }
+            var nextListing = tree.relistInterval.map { ContinuousClock.now + $0.interval }
             while !isStopped.withLock({ $0 }) {
                 let isBlind = tree.watches.cannotWatchAll
-                tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextLook))
+                tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextListing))
                 if isStopped.withLock({ $0 }) { return }
                 usleep(gathering)
                 // The root is gone: the next round checks for it again.
                 _ = try? tree.drain()
                 tree.marks.withLock { $0.dropIdle() }
-                if let looking = tree.relistInterval, let look = nextLook, look <= .now {
-                    nextLook = .now + looking.pause(after: tree.askForListing())
+                if let interval = tree.relistInterval, let due = nextListing, due <= .now {
+                    nextListing = .now + interval.pause(after: tree.askForListing())
                 }
                 let present = tree.index.withLock { $0.log.anchor }
                 if present != anchor || isBlind { tree.listeners.signal() }
@@ -36,13 +36,13 @@ enum WatchThread {
 
     /// How long there is nothing to do unless an event arrives; -1 means for ever.
     private static func waitMilliseconds(
-        _ tree: DirectoryTree, isBlind: Bool, _ nextLook: ContinuousClock.Instant?
+        _ tree: DirectoryTree, isBlind: Bool, _ nextListing: ContinuousClock.Instant?
     ) -> Int32 {
         if tree.root.isLost { return rootPeriod }
         let isOpen = tree.index.withLock { !$0.orphans.isEmpty || !$0.unsettled.isEmpty }
         if isOpen { return Int32(100) }
-        guard let nextLook else { return isBlind ? listingPeriod : -1 }
-        let left = Int32(clamping: Int64(max(0, (nextLook - .now) / .milliseconds(1)))) + 1
+        guard let nextListing else { return isBlind ? listingPeriod : -1 }
+        let left = Int32(clamping: Int64(max(0, (nextListing - .now) / .milliseconds(1)))) + 1
         return isBlind ? min(left, listingPeriod) : left
     }
 }

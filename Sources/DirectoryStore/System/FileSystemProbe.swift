@@ -11,7 +11,7 @@ struct FileSystemProbe {
     private let file = FileName("file")
 
     /// Determines the features of the filesystem that contains `folder`, which is open for reading.
-    static func look(in folder: Handle) throws(Errno) -> FileSystemAbilities {
+    static func abilities(in folder: Handle) throws(Errno) -> FileSystemAbilities {
         try isPlain(folder) ? FileSystemAbilities() : tryOut(in: folder)
     }
 

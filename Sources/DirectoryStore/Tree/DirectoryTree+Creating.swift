@@ -12,8 +12,8 @@ extension DirectoryTree {
         try checkName(template.filename)
         let folder = try openFolder(template.parent)
         let place = Place(parent: folder.key, name: template.filename)
-        let isLookedAt = !isTakenForFree(template, contents)
-        if isLookedAt {
+        let isCheckedFirst = !isTakenForFree(template, contents)
+        if isCheckedFirst {
             if let other = try occupant(place, folder) { return try adopt(other, template, contents, options, flag) }
             wasNameTaken.withLock { $0 = false }
         }
@@ -23,7 +23,7 @@ extension DirectoryTree {
                 draft = try self.draft(template, fields, contents, in: folder, flag)
             } catch {
                 // On a full or read-only disk an item that is there already is still found.
-                guard !isLookedAt, let other = try occupant(place, folder) else { throw error }
+                guard !isCheckedFirst, let other = try occupant(place, folder) else { throw error }
                 return try adopt(other, template, contents, options, flag)
             }
             marks.withLock { $0.note(template.identifier, template.filename, in: folder.key) }
@@ -32,7 +32,7 @@ extension DirectoryTree {
             } catch {
                 discard(draft)
                 marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
-                let other = error == .fileExists || !isLookedAt ? try occupant(place, folder) : nil
+                let other = error == .fileExists || !isCheckedFirst ? try occupant(place, folder) : nil
                 guard let other else {
                     throw error == .fileExists ? .serverUnreachable : failure(error, at: path(folder.names))
                 }

@@ -38,7 +38,7 @@ extension DirectoryTree {
         let top = try openRoot()
         return try at(path(folder.names)) { () throws(Errno) in
             var items: [Item] = []
-            for (place, status) in try look(names, in: folder, from: top) {
+            for (place, status) in try readEntries(names, in: folder, from: top) {
                 do throws(Errno) {
                     items.append(try describe(place, status, in: folder.handle))
                 } catch  where error.provesAbsence {
@@ -50,7 +50,7 @@ extension DirectoryTree {
     }
 
     /// Reads the entry under the lock, so that an older state cannot overwrite an event that was already processed.
-    private func look(
+    private func readEntries(
         _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
     ) throws(Errno) -> [(Place, FileStatus)] {
         try index.withLock { index throws(Errno) in

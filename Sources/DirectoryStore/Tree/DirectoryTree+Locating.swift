@@ -60,7 +60,7 @@ extension DirectoryTree {
             let place = Place(parent: .root, name: FileName("/"))
             return Located(key: .root, folder: top, place: place, status: status, names: [])
         }
-        return try search(key) { (path) throws(RemoteStoreError) in try self.look(key, at: path, from: top) }
+        return try search(key) { (path) throws(RemoteStoreError) in try self.findEntry(key, at: path, from: top) }
     }
 
     /// Opens a folder, even if it was moved.
@@ -69,7 +69,7 @@ extension DirectoryTree {
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
         let top = try openRoot()
         if key == .root { return OpenFolder(key: .root, handle: top, names: []) }
-        return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
+        return try search(key) { (path) throws(RemoteStoreError) in try self.findFolder(key, at: path, from: top) }
     }
 
     /// The maximum number of searches for an item while others move entries in the tree.
@@ -81,14 +81,14 @@ extension DirectoryTree {
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if a search of an unchanged tree, or every search, did not find
     ///   it; ``RemoteStoreError/itemUnavailable(_:)`` if it exists but is never at the place where it was just seen.
     private func search<Found>(
-        _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
+        _ key: ItemKey, _ find: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found {
-        if let found = try lookAtKnownPlace(key, look) { return found }
+        if let found = try tryKnownPlace(key, find) { return found }
         var wasSeen = false
         for _ in 0..<Self.mostSearches {
             let seen = try scan()
-            if let path = KnownPath(of: key, in: seen.places), let found = try look(path) { return found }
-            if let found = try lookAtKnownPlace(key, look) { return found }
+            if let path = KnownPath(of: key, in: seen.places), let found = try find(path) { return found }
+            if let found = try tryKnownPlace(key, find) { return found }
             wasSeen = wasSeen || seen.places[key] != nil
             if seen.isSteady, seen.places[key] == nil { throw .noSuchItem(key.identifier) }
         }
@@ -96,22 +96,22 @@ extension DirectoryTree {
         throw .itemUnavailable("it keeps moving")
     }
 
-    private func lookAtKnownPlace<Found>(
-        _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
+    private func tryKnownPlace<Found>(
+        _ key: ItemKey, _ find: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found? {
         let known = index.withLock { index in KnownPath(place: index.place(of: key), names: index.names(of: key)) }
         guard let known else { return nil }
-        return try look(known)
+        return try find(known)
     }
 
     /// Opens a folder at a possible place.
-    private func lookFolder(
+    private func findFolder(
         _ key: ItemKey, at known: KnownPath, from top: Handle
     ) throws(RemoteStoreError) -> OpenFolder? {
         do {
             return OpenFolder(key: key, handle: try open(key, at: known.names, from: top), names: known.names)
         } catch  where error.provesAbsence {
-            if let found = try look(key, at: known, from: top), found.status.kind != .folder {
+            if let found = try findEntry(key, at: known, from: top), found.status.kind != .folder {
                 throw .cannotSynchronize("\(path(known.names)) is not a folder")
             }
             return nil
@@ -134,7 +134,7 @@ extension DirectoryTree {
     }
 
     /// Checks a possible place of an item.
-    private func look(
+    private func findEntry(
         _ key: ItemKey, at known: KnownPath, from top: Handle
     ) throws(RemoteStoreError) -> Located? {
         let (place, names) = (known.place, known.names)

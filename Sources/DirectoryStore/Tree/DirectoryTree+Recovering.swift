@@ -59,7 +59,7 @@ extension DirectoryTree {
     private static let longestMark = 1_024
 
     private func mark(of name: FileName, in folder: OpenFolder) throws(Errno) -> [UInt8]? {
-        marks.withLock { $0.looks += 1 }
+        marks.withLock { $0.checks += 1 }
         return try Linux.attribute(Attributes.template, of: name, in: folder.handle, atMost: Self.longestMark)
     }
 

@@ -49,7 +49,7 @@ extension DirectoryTree {
         var seen = Sightings()
         var open = starts
         for _ in 0..<Self.mostRounds {
-            try look(below: open, &seen)
+            try read(below: open, &seen)
             let (changed, gone) = try changed(since: seen)
             for key in gone { seen.visits[key] = nil }
             seen.isSteady = changed.isEmpty && gone.isEmpty
@@ -60,7 +60,7 @@ extension DirectoryTree {
     }
 
     /// Reads folders, and everything below them that was not read yet.
-    private func look(below starts: [SearchStart], _ seen: inout Sightings) throws(RemoteStoreError) {
+    private func read(below starts: [SearchStart], _ seen: inout Sightings) throws(RemoteStoreError) {
         let top = try openRoot()
         var open = starts
         while let start = open.popLast() {

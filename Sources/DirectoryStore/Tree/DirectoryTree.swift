@@ -51,15 +51,15 @@ final class DirectoryTree: Sendable {
         let watches = try at(path) { () throws(Errno) in try Watches() }
         self.watches = watches
         type = try at(path) { () throws(Errno) in try FileSystemType(of: folder) }
-        let found = if let abilities { abilities } else { try Self.look(at: folder, path) }
+        let found = if let abilities { abilities } else { try Self.probe(folder, path) }
         self.abilities = found
         root = try RootFolder(path: path, type: found.keepsAttributes ? nil : type)
         self.relistInterval = if let relistInterval { relistInterval } else { try Self.listingNeeded(in: folder, path) }
         self.memory = found.keepsAttributes ? nil : try Self.open(memory)
     }
 
-    private static func look(at folder: Handle, _ path: String) throws(RemoteStoreError) -> FileSystemAbilities {
-        try at(path) { () throws(Errno) in try FileSystemProbe.look(in: folder) }
+    private static func probe(_ folder: Handle, _ path: String) throws(RemoteStoreError) -> FileSystemAbilities {
+        try at(path) { () throws(Errno) in try FileSystemProbe.abilities(in: folder) }
     }
 
     private static func listingNeeded(in folder: Handle, _ path: String) throws(RemoteStoreError) -> RelistInterval? {

@@ -20,7 +20,7 @@ struct MarkIndex {
     private var order: [ItemKey] = []
     private var asked = ContinuousClock.now
     /// The number of entries whose marks were checked.
-    var looks = 0
+    var checks = 0
 
     /// The entries of a folder that may carry a mark.
     /// - Returns: Nil if the folder was not searched.

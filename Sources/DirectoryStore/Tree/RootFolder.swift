@@ -8,7 +8,7 @@ import Threads
 /// place, or an older state of it, is never opened before the user accepts it.
 final class RootFolder: Sendable {
     /// The properties that identify an opened directory.
-    private struct Stamp: Hashable {
+    private struct Seen: Hashable {
         var device: UInt64
         var inode: UInt64
         var birth: Int64
@@ -18,7 +18,7 @@ final class RootFolder: Sendable {
 
     private struct State {
         /// The store's directory when it was last found.
-        var last: Stamp
+        var last: Seen
         /// Distinguishes it from other directories.
         var identity: String
         var generation: Generation
@@ -54,11 +54,11 @@ final class RootFolder: Sendable {
     init(path: String, type: FileSystemType?) throws(RemoteStoreError) {
         self.path = path
         self.type = type
-        let (stamp, generation) = try at(path) { () throws(Errno) in
+        let (seen, generation) = try at(path) { () throws(Errno) in
             let handle = try Linux.open(path: path, RootFolder.flags)
-            return (Stamp(try Linux.status(of: handle)), try Generation(of: handle))
+            return (Seen(try Linux.status(of: handle)), try Generation(of: handle))
         }
-        state = Locked(State(last: stamp, identity: Self.identity(of: stamp, type), generation: generation))
+        state = Locked(State(last: seen, identity: Self.identity(of: seen, type), generation: generation))
     }
 
     /// The directory is not kept open: a descriptor would prevent unmounting the filesystem.
@@ -76,16 +76,16 @@ final class RootFolder: Sendable {
 
     /// Inode number and birth time; if inode numbers change at each mount, the type of the filesystem and its birth
     /// time.
-    private static func identity(of stamp: Stamp, _ type: FileSystemType?) -> String {
-        guard let type else { return "\(stamp.inode)-\(stamp.birth)" }
-        return "on-\(hex(UInt64(type.rawValue)))-\(stamp.birth)"
+    private static func identity(of seen: Seen, _ type: FileSystemType?) -> String {
+        guard let type else { return "\(seen.inode)-\(seen.birth)" }
+        return "on-\(hex(UInt64(type.rawValue)))-\(seen.birth)"
     }
 
     /// Opens the store's directory, if it exists.
     func open() -> (handle: Handle?, finding: Finding) {
         do throws(Errno) {
             let handle = try Linux.open(path: path, Self.flags)
-            return try arrive(handle, Stamp(try Linux.status(of: handle)))
+            return try arrive(handle, Seen(try Linux.status(of: handle)))
         } catch {
             return (nil, leave(stranger: nil))
         }
@@ -99,22 +99,22 @@ final class RootFolder: Sendable {
         }
     }
 
-    private func arrive(_ handle: Handle, _ stamp: Stamp) throws(Errno) -> (Handle?, Finding) {
+    private func arrive(_ handle: Handle, _ seen: Seen) throws(Errno) -> (Handle?, Finding) {
         // Read before the directory's number: another thread may increment that meanwhile.
         let (identity, last, isLost, known) = state.withLock { ($0.identity, $0.last, $0.isLost, $0.generation) }
-        if stamp == last, !isLost { return (handle, .usual) }
-        let found = Stranger(identity: Self.identity(of: stamp, type), generation: try Generation(of: handle))
+        if seen == last, !isLost { return (handle, .usual) }
+        let found = Stranger(identity: Self.identity(of: seen, type), generation: try Generation(of: handle))
         // Another device with another directory is an empty mount point, or a filesystem mounted over the directory.
         guard found.identity == identity else {
-            return (nil, leave(stranger: stamp.device == last.device ? found : nil))
+            return (nil, leave(stranger: seen.device == last.device ? found : nil))
         }
         // The same directory has another device number if its disk got a new one. Without a birth time, the two cases
         // are indistinguishable.
-        guard stamp.device == last.device || type == nil && stamp.birth != 0 else { return (nil, leave(stranger: nil)) }
+        guard seen.device == last.device || type == nil && seen.birth != 0 else { return (nil, leave(stranger: nil)) }
         guard found.generation >= known else { return (nil, leave(stranger: found)) }
         return state.withLock {
             guard $0.identity == found.identity, $0.generation <= found.generation else { return (nil, .usual) }
-            $0 = State(last: stamp, identity: found.identity, generation: found.generation)
+            $0 = State(last: seen, identity: found.identity, generation: found.generation)
             return (handle, .found)
         }
     }

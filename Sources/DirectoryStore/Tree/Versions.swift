@@ -46,7 +46,7 @@ extension FileStatus {
 
     /// A hash of everything that changes with an entry, valid in this process only. Shows whether the entry changed
     /// since the last check.
-    var stamp: Int {
+    var statusHash: Int {
         var hasher = Hasher()
         hasher.combine(size)
         hasher.combine(modified)

@@ -20,7 +20,7 @@ final class PathLocks: Sendable {
         var tickets = 0
         /// The released claims and when they were released, as long as a comparison needs them.
         var past: [(moment: Int, claims: [Claim])] = []
-        var lookers: [Int: Int] = [:]
+        var comparisons: [Int: Int] = [:]
     }
     private let state = Locked(State())
 
@@ -56,7 +56,7 @@ final class PathLocks: Sendable {
         let next = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             let claims = state.held.removeValue(forKey: ticket) ?? []
             state.tickets += 1
-            if !state.lookers.isEmpty { state.past.append((state.tickets, claims)) }
+            if !state.comparisons.isEmpty { state.past.append((state.tickets, claims)) }
             return state.admit()
         }
         for task in next { task.resume() }
@@ -64,29 +64,29 @@ final class PathLocks: Sendable {
 
     // MARK: Recent calls
 
-    /// Begins a comparison: all later activity is remembered until ``endLook(_:)``.
-    func beginLook() -> Int {
+    /// Begins a comparison: all later activity is remembered until ``endComparison(_:)``.
+    func beginComparison() -> Int {
         state.withLock { state in
             state.tickets += 1
-            state.lookers[state.tickets] = state.tickets
+            state.comparisons[state.tickets] = state.tickets
             return state.tickets
         }
     }
 
-    func endLook(_ look: Int) {
+    func endComparison(_ comparison: Int) {
         state.withLock { state in
-            state.lookers[look] = nil
-            let oldest = state.lookers.values.min()
+            state.comparisons[comparison] = nil
+            let oldest = state.comparisons.values.min()
             state.past = oldest.map { oldest in state.past.filter { $0.moment > oldest } } ?? []
         }
     }
 
     /// Whether a call used a path, or a folder above it, since a comparison began; except the caller's own.
-    func isStale(_ path: StoragePath, since look: Int, but own: StoragePath? = nil) -> Bool {
+    func isStale(_ path: StoragePath, since comparison: Int, but own: StoragePath? = nil) -> Bool {
         let claim = Claim(path: path)
         return state.withLock { state in
             state.held.values.contains { $0.contains { $0.path != own && $0.conflicts(with: claim) } }
-                || state.past.contains { $0.moment > look && $0.claims.contains { $0.conflicts(with: claim) } }
+                || state.past.contains { $0.moment > comparison && $0.claims.contains { $0.conflicts(with: claim) } }
         }
     }
 }

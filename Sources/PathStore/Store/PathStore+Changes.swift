@@ -5,7 +5,7 @@ internal import Threads
 /// Where programs were recently active, and what may have changed.
 struct Attention: Sendable {
     /// When a folder was last listed, in nanoseconds of the store's clock.
-    var lookedAt: [Int64: Int64] = [:]
+    var comparedAt: [Int64: Int64] = [:]
     var usedAt: [Int64: Int64] = [:]
     /// Folders that the storage reported as possibly changed.
     var signalled: Set<StoragePath> = []
@@ -33,7 +33,7 @@ extension PathStore {
         }
         try await tellingOfRoot { () async throws(RemoteStoreError) in
             if self.rootMemory.withLock({ $0.isOther }) { try await self.expectRoot(isFresh: true) }
-            try await self.lookAround(everywhere: false)
+            try await self.compareListed(everywhere: false)
         }
         return try table.read { database in
             let newest = try database.newestChange()
@@ -72,11 +72,11 @@ extension PathStore {
     // MARK: Attention
 
     /// Notes activity in a folder, and the time of its listing.
-    func use(_ folder: Int64, lookedAt moment: Int64? = nil) {
+    func use(_ folder: Int64, comparedAt moment: Int64? = nil) {
         let now = options.now()
         attention.withLock { attention in
             attention.usedAt[folder] = now
-            if let moment { attention.lookedAt[folder] = moment }
+            if let moment { attention.comparedAt[folder] = moment }
         }
     }
 

@@ -24,8 +24,8 @@ extension PathStore {
     /// Compares listed folders with the table. A new entry is matched by its identity, its mark, or if it is the only
     /// one with its version and size; otherwise it gets a new identifier. A missing item goes to limbo once its absence
     /// is proven.
-    /// - Parameter look: When the listings began: entries used by calls since then are skipped.
-    func compare(_ folders: [FolderEntries], since look: Int) async throws(RemoteStoreError) {
+    /// - Parameter comparison: When the listings began: entries used by calls since then are skipped.
+    func compare(_ folders: [FolderEntries], since comparison: Int) async throws(RemoteStoreError) {
         let root = folders.first { $0.folder == PathRow.root }
         if let root { try await expectRoot(in: root.entries) }
         var arrivals: [Arrival] = []
@@ -43,7 +43,7 @@ extension PathStore {
                 for child in try database.rows(in: folder.folder) {
                     let path = folder.path.appending(child.name)
                     let entry = left.removeValue(forKey: child.name)
-                    if locks.isStale(path, since: look) { continue }
+                    if locks.isStale(path, since: comparison) { continue }
                     guard let entry else {
                         missing.append((child, path))
                         continue
@@ -56,19 +56,19 @@ extension PathStore {
                         left[child.name] = entry
                     }
                 }
-                arrivals += left.values.filter { !locks.isStale($0.path, since: look) }
+                arrivals += left.values.filter { !locks.isStale($0.path, since: comparison) }
                     .map { Arrival(parent: folder.folder, entry: $0) }
             }
         }
-        try await sendMissing(missing, since: look)
-        try await arrive(arrivals.sorted { $0.path.description < $1.path.description }, since: look)
+        try await sendMissing(missing, since: comparison)
+        try await arrive(arrivals.sorted { $0.path.description < $1.path.description }, since: comparison)
         if root != nil { try noteRoot() }
     }
 
     /// A listing may lag, or be older than the loss of the storage: only a second request proves that something is
     /// gone, and only if the root exists after it.
     private func sendMissing(
-        _ missing: [(row: PathRow, path: StoragePath)], since look: Int
+        _ missing: [(row: PathRow, path: StoragePath)], since comparison: Int
     ) async throws(RemoteStoreError) {
         let found = Locked<[Int64: PathEntry]>([:], rank: .innermost)
         try await inParallel(missing) { (one) async throws(RemoteStoreError) in
@@ -77,7 +77,7 @@ extension PathStore {
         }
         let there = found.withLock { $0 }
         if there.count < missing.count { try await expectRoot(isFresh: true) }
-        for one in missing where !locks.isStale(one.path, since: look) {
+        for one in missing where !locks.isStale(one.path, since: comparison) {
             try table.write { database in
                 guard let row = try database.row(one.row.id), try database.path(of: row.id) == one.path else { return }
                 if let entry = there[row.id], row.isSame(as: entry) {
@@ -89,12 +89,12 @@ extension PathStore {
         }
     }
 
-    private func arrive(_ arrivals: [Arrival], since look: Int) async throws(RemoteStoreError) {
+    private func arrive(_ arrivals: [Arrival], since comparison: Int) async throws(RemoteStoreError) {
         let counts = Dictionary(arrivals.compactMap(\.likeness).map { ($0, 1) }, uniquingKeysWith: +)
         for arrival in arrivals {
             let isOnly = arrival.likeness.map { counts[$0] == 1 } ?? false
             let known = try await knownElsewhere(arrival, isOnly: isOnly)
-            if locks.isStale(arrival.path, since: look) { continue }
+            if locks.isStale(arrival.path, since: comparison) { continue }
             try table.write { database in
                 guard try database.path(of: arrival.parent) == arrival.path.parent, let name = arrival.path.name,
                     try database.row(in: arrival.parent, name) == nil

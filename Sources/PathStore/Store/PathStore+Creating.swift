@@ -18,7 +18,7 @@ extension PathStore {
             let parent = try known(template.parent)
             guard parent.kind == .folder else { throw .cannotSynchronize("only folders can contain items") }
             guard let folder = try path(of: parent.id) else {
-                try await look(parent.id)
+                try await locate(parent.id)
                 continue
             }
             let path = folder.appending(template.filename)
@@ -34,7 +34,7 @@ extension PathStore {
             case nil: break
             }
             // Nothing can be created there: the folder is gone or has moved.
-            try await look(parent.id)
+            try await locate(parent.id)
         }
         throw .itemUnavailable("the folder keeps moving")
     }

@@ -11,15 +11,15 @@ extension PathStore {
             let row = try known(identifier)
             if let version, version != row.token { throw .versionNoLongerAvailable }
             guard let path = try path(of: row.id) else {
-                try await look(row.id)
+                try await locate(row.id)
                 continue
             }
-            let look = locks.beginLook()
-            defer { locks.endLook(look) }
+            let comparison = locks.beginComparison()
+            defer { locks.endComparison(comparison) }
             let noting = NotingSink(sink)
             switch await read(path, row, range, into: noting) {
             case .success(let entry):
-                if locks.isStale(path, since: look) { continue }
+                if locks.isStale(path, since: comparison) { continue }
                 guard row.isSame(as: entry), entry.path == path else { throw .serverUnreachable }
                 let now = try table.write { try observe(entry, as: try $0.row(row.id) ?? row, $0) }
                 if let version, version != now.token { throw .versionNoLongerAvailable }
@@ -27,7 +27,7 @@ extension PathStore {
             case .failure(let error):
                 if let refusal = noting.error { throw refusal }
                 switch error {
-                case .changed, .notFound: try await self.look(row.id)
+                case .changed, .notFound: try await self.locate(row.id)
                 default: throw error.general
                 }
             }

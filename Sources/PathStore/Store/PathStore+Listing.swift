@@ -30,19 +30,19 @@ extension PathStore {
         try await recoverAll()
         for _ in 0..<8 {
             guard let path = try path(of: id) else {
-                try await look(id)
+                try await locate(id)
                 continue
             }
-            let look = locks.beginLook()
-            defer { locks.endLook(look) }
+            let comparison = locks.beginComparison()
+            defer { locks.endComparison(comparison) }
             let moment = options.now()
             switch await listing(of: path) {
             case .success(let entries):
-                if locks.isStale(path, since: look) { continue }
-                try await compare([FolderEntries(folder: id, path: path, entries: entries)], since: look)
+                if locks.isStale(path, since: comparison) { continue }
+                try await compare([FolderEntries(folder: id, path: path, entries: entries)], since: comparison)
                 try await calm([id])
-                return use(id, lookedAt: moment)
-            case .failure(.notFound): try await self.look(id)
+                return use(id, comparedAt: moment)
+            case .failure(.notFound): try await self.locate(id)
             case .failure(let error): throw error.general
             }
         }

@@ -26,7 +26,7 @@ extension PathStore {
             return result
         }
         let kept = changedFields.intersection(properties.fields).intersection(.metadata)
-        let now = kept.isEmpty ? try await look(row.id).row : try await set(template, kept)
+        let now = kept.isEmpty ? try await locate(row.id).row : try await set(template, kept)
         return StoreResult(
             item: item(of: now), stillPending: unkept(changedFields),
             shouldFetchContent: now.kind == .file && now.token != base)
@@ -78,7 +78,7 @@ extension PathStore {
         }
         for _ in 0..<8 {
             guard try path(of: parent) != nil else {
-                try await look(parent)
+                try await locate(parent)
                 continue
             }
             let isDone = try await acting(on: id) { (_) throws(RemoteStoreError) in
@@ -89,7 +89,7 @@ extension PathStore {
             }
             if isDone { return }
             // The target folder has moved or is gone.
-            try await look(parent)
+            try await locate(parent)
         }
         throw .itemUnavailable("the folder keeps moving")
     }

@@ -7,8 +7,8 @@ extension PathStore {
     /// - Parameters:
     ///   - everywhere: Whether all listed folders are compared, to search for an item.
     ///   - folder: A folder that is compared even if it was not listed.
-    func lookAround(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
-        try await looking.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
+    func compareListed(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
+        try await comparing.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
             try await self.recoverAll()
             // Items in limbo since an earlier comparison are searched once more.
             let lost = try self.inLimbo()
@@ -60,16 +60,16 @@ extension PathStore {
         let due = listed.filter { id in
             // Their versions show when; changes that versions don't cover, such as other attributes, are only looked
             // for in open folders.
-            guard let lookedAt = attention.lookedAt[id] else { return !followsFolders }
+            guard let comparedAt = attention.comparedAt[id] else { return !followsFolders }
             if followsFolders {
-                return now - lookedAt >= whole && attention.usedAt[id].map { now - $0 < life } ?? false
+                return now - comparedAt >= whole && attention.usedAt[id].map { now - $0 < life } ?? false
             }
             let isOpen = attention.usedAt[id].map { now - $0 < life } ?? false
-            if now - lookedAt >= (isOpen ? open : whole) { return true }
+            if now - comparedAt >= (isOpen ? open : whole) { return true }
             // If the table can't be read, the code below fails and reports it.
             return !signalled.isEmpty && (try? path(of: id)).flatMap { $0 }.map(signalled.contains) ?? false
         }
-        let sorted = due.sorted { (attention.lookedAt[$0] ?? .min) < (attention.lookedAt[$1] ?? .min) }
+        let sorted = due.sorted { (attention.comparedAt[$0] ?? .min) < (attention.comparedAt[$1] ?? .min) }
         return Array(sorted.prefix(options.mostFolders))
     }
 
@@ -79,8 +79,8 @@ extension PathStore {
     @discardableResult
     func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) -> [FolderEntries] {
         guard !ids.isEmpty else { return [] }
-        let look = locks.beginLook()
-        defer { locks.endLook(look) }
+        let comparison = locks.beginComparison()
+        defer { locks.endComparison(comparison) }
         let moment = options.now()
         let places = try table.read { database in
             try ids.compactMap { id in try database.path(of: id).map { (id: id, path: $0) } }
@@ -102,17 +102,19 @@ extension PathStore {
             }
             folders = found.withLock { $0 }
         }
-        folders.removeAll { locks.isStale($0.path, since: look) }
+        folders.removeAll { locks.isStale($0.path, since: comparison) }
         folders.sort { ($0.path.names.count, $0.path.description) < ($1.path.names.count, $1.path.description) }
-        try await compare(folders, since: look)
+        try await compare(folders, since: comparison)
         let compared = folders.map(\.folder)
         try await calm(compared)
         attention.withLock { attention in
-            for id in compared { attention.lookedAt[id] = moment }
+            for id in compared { attention.comparedAt[id] = moment }
         }
         try await searchFoldersThatAreGone(places, except: Set(compared))
         // Entries that calls were changing in the meantime were skipped.
-        return folders.filter { folder in folder.entries.values.allSatisfy { !locks.isStale($0.path, since: look) } }
+        return folders.filter { folder in
+            folder.entries.values.allSatisfy { !locks.isStale($0.path, since: comparison) }
+        }
     }
 
     /// Lets other clients' changes settle before they are reported.
@@ -128,10 +130,10 @@ extension PathStore {
         if left > 0 { await options.sleep(left) }
         try await inParallel(rows) { (row) async throws(RemoteStoreError) in
             guard let path = try self.path(of: row.id) else { return }
-            let look = self.locks.beginLook()
-            defer { self.locks.endLook(look) }
+            let comparison = self.locks.beginComparison()
+            defer { self.locks.endComparison(comparison) }
             let entry = try await self.present(path)
-            guard let entry, row.isSame(as: entry), !self.locks.isStale(path, since: look) else { return }
+            guard let entry, row.isSame(as: entry), !self.locks.isStale(path, since: comparison) else { return }
             try self.table.write { database in
                 guard let now = try database.row(row.id), now.version == row.version else { return }
                 _ = try self.observe(entry, as: now, database)
@@ -147,10 +149,10 @@ extension PathStore {
             guard let row = try table.read({ try $0.row(place.id) }), try path(of: row.id) == place.path else {
                 continue
             }
-            let look = locks.beginLook()
-            defer { locks.endLook(look) }
+            let comparison = locks.beginComparison()
+            defer { locks.endComparison(comparison) }
             let entry = try await present(place.path)
-            if locks.isStale(place.path, since: look) { continue }
+            if locks.isStale(place.path, since: comparison) { continue }
             guard entry == nil else { continue }
             try await expectRoot(isFresh: true)
             try table.write { try $0.sendToLimbo(row) }

@@ -20,7 +20,7 @@ extension PathStore {
         if isAsked || !intents.isEmpty {
             for row in made {
                 do throws(RemoteStoreError) {
-                    let found = try await look(row.id).row
+                    let found = try await locate(row.id).row
                     try end(intents)
                     return found
                 } catch {

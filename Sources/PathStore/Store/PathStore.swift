@@ -17,7 +17,7 @@ package final class PathStore: RemoteStore {
     let folder: String
     let locks = PathLocks()
     /// Allows one comparison at a time.
-    let looking = PathLocks()
+    let comparing = PathLocks()
     let attention: Locked<Attention>
     let rootMemory = Locked(RootMemory())
     /// The intents of calls in flight in this process.

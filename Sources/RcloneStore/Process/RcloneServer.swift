@@ -24,7 +24,7 @@ package final class RcloneServer: Sendable {
     /// The minimum duration of a stable run.
     private static let steady = Duration.seconds(60)
     /// The timeout of a start: the daemon waits ten seconds for a store.
-    private static let patience = Duration.seconds(8)
+    private static let answerTimeout = Duration.seconds(8)
 
     let client: HTTPClient
     let folder: RcloneFolder
@@ -124,7 +124,7 @@ package final class RcloneServer: Sendable {
         var version: RcloneVersion?
         while version == nil {
             if let end = run.end { throw await program.complaint(end) }
-            guard .now - begin < Self.patience else { throw .unreachable("rclone does not answer") }
+            guard .now - begin < Self.answerTimeout else { throw .unreachable("rclone does not answer") }
             do throws(RcloneError) { version = try await connection.callOnce("core/version", RcloneInput()) } catch {
                 // It is not listening yet.
                 do { try await Task.sleep(for: .milliseconds(20)) } catch { throw .cancelled }

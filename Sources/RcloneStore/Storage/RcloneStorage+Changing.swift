@@ -13,12 +13,12 @@ extension RcloneStorage {
             guard try await self.hasFolder(path.parent ?? .root) else { throw .storage(.notFound) }
             if let there = try await self.present(path) { throw .storage(.taken(there)) }
             try await self.makeFolder(path)
-            var item = try await self.look(path)
+            var item = try await self.find(path)
             if item == nil {
                 // It was created in a folder that existed before.
                 await self.clearFolders()
                 try await self.makeFolder(path)
-                item = try await self.look(path)
+                item = try await self.find(path)
             }
             guard let item, item.isFolder else { throw .request(.strange) }
             return try await self.entry(item, path)
@@ -33,12 +33,12 @@ extension RcloneStorage {
     package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
         if let refusal = refusal(of: path) { throw .refused(refusal) }
         return try await call(path, isChange: true) { () async throws(CallError) in
-            guard let item = try await self.look(path) else { throw .storage(.notFound) }
+            guard let item = try await self.find(path) else { throw .storage(.notFound) }
             guard !item.isFolder, let date = attributes.modificationDate, self.abilities.setsTimes else {
                 return try await self.entry(item, path)
             }
             try await self.touch(path, date)
-            guard let now = try await self.look(path) else { throw .storage(.notFound) }
+            guard let now = try await self.find(path) else { throw .storage(.notFound) }
             return try await self.entry(now, path)
         }
     }
@@ -68,7 +68,7 @@ extension RcloneStorage {
         guard refusal(of: path) == nil, path != .root else { return }
         await sweep()
         try await call(path, isChange: true) { () async throws(CallError) in
-            guard let item = try await self.look(path) else { return }
+            guard let item = try await self.find(path) else { return }
             guard item.isFolder == (version == nil), version == nil || item.version(self.abilities.hash) == version
             else {
                 throw .storage(.changed(try await self.entry(item, path)))

@@ -8,7 +8,7 @@ extension RcloneStorage {
         if let refusal = refusal(of: path) ?? refusal(of: target) { throw .refused(refusal) }
         guard path != .root, target != .root else { throw .refused("the root can't be changed") }
         return try await call(path, isChange: true) { () async throws(CallError) in
-            guard let item = try await self.look(path) else { throw .storage(.notFound) }
+            guard let item = try await self.find(path) else { throw .storage(.notFound) }
             guard item.isFolder == (version == nil), version == nil || item.version(self.abilities.hash) == version
             else {
                 throw .storage(.changed(try await self.entry(item, path)))
@@ -19,11 +19,11 @@ extension RcloneStorage {
                 !self.abilities.isCaseSensitive && self.text(path).lowercased() == self.text(target).lowercased()
             if !isSame, let there = try await self.present(target) { throw .storage(.taken(there)) }
             do throws(CallError) { try await self.move(item, path, to: target) } catch {
-                guard error.complaint?.isNotFound == true, try await self.look(path) == nil else { throw error }
+                guard error.complaint?.isNotFound == true, try await self.find(path) == nil else { throw error }
                 throw .storage(.notFound)
             }
             try await self.keep(path.parent)
-            guard let moved = try await self.look(target), moved.isFolder == item.isFolder else {
+            guard let moved = try await self.find(target), moved.isFolder == item.isFolder else {
                 throw .request(.strange)
             }
             return try await self.entry(moved, target)

@@ -24,7 +24,7 @@ extension RcloneStorage {
 
     /// A file that can be read.
     private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
-        guard let item = try await look(path) else { throw .storage(.notFound) }
+        guard let item = try await find(path) else { throw .storage(.notFound) }
         guard let entry = entry(of: item, at: path) else {
             throw .storage(.unavailable("\(path): the remote does not report its size or time"))
         }

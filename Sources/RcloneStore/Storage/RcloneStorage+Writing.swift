@@ -66,12 +66,12 @@ extension RcloneStorage {
             }
             // rclone would create the parent folders, too.
             guard try await hasFolder(path.parent ?? .root) else {
-                guard try await look(path.parent ?? .root)?.isFolder == true else { throw .storage(.notFound) }
+                guard try await find(path.parent ?? .root)?.isFolder == true else { throw .storage(.notFound) }
                 return nil
             }
             return nil
         case .version(let version):
-            guard let item = try await look(path) else { throw .storage(.notFound) }
+            guard let item = try await find(path) else { throw .storage(.notFound) }
             guard !item.isFolder, item.version(abilities.hash) == version else {
                 throw .storage(.changed(try await entry(item, path)))
             }
@@ -140,7 +140,7 @@ extension RcloneStorage {
     private func written(
         _ path: StoragePath, _ size: Int64, _ time: Timestamp?, _ hash: String?
     ) async throws(CallError) -> PathEntry {
-        guard let item = try await look(path) else {
+        guard let item = try await find(path) else {
             throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have written at the same time: its content would be recorded under our version and never

@@ -24,9 +24,9 @@ package struct MountRecord: Codable, Equatable, Sendable {
         let place = open(path.string, CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
         guard place >= 0 else { throw Errno(rawValue: errno) }
         defer { close(place) }
-        var status = try Self.look(place, 0)
+        var status = try Self.status(place, 0)
         device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
-        do { status = try Self.look(place, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
+        do { status = try Self.status(place, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
             // Another user's mount reveals only its device; the number is then the one that all kernels have.
         }
         number = status.mnt_id
@@ -35,7 +35,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
     }
 
     /// statx(2) without a request to the mount's daemon, which may hang.
-    private static func look(_ place: Int32, _ mask: UInt32) throws -> cl_statx {
+    private static func status(_ place: Int32, _ mask: UInt32) throws -> cl_statx {
         var status = cl_statx()
         guard cl_statx_of(place, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, mask, &status) == 0 else {
             throw Errno(rawValue: errno)

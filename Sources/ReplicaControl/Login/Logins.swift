@@ -23,15 +23,15 @@ package struct Logins {
     private let folder: FilePath
     private let service: SecretService?
     /// Seconds that another command may take.
-    private let patience: Double
+    private let lockSeconds: Double
     /// The file.
     package var path: FilePath { folder.appending(LoginFolder.file) }
 
     /// - Parameters:
     ///   - folder: Where the domains are.
     ///   - service: Where secrets are kept rather than in the file, if it is there.
-    package init(folder: FilePath, service: SecretService?, patience: Double = 10) {
-        (self.folder, self.service, self.patience) = (folder, service, patience)
+    package init(folder: FilePath, service: SecretService?, lockSeconds: Double = 10) {
+        (self.folder, self.service, self.lockSeconds) = (folder, service, lockSeconds)
     }
 
     /// Those of this process's user; nil where no home is to be found.
@@ -168,7 +168,7 @@ package struct Logins {
         PrivateMemory.close()
         guard let folder = try LoginFolder.open(folder) else { return nil }
         try folder.check()
-        try folder.lock(seconds: patience)
+        try folder.lock(seconds: lockSeconds)
         var table = try folder.table()
         let value = try body(folder, &table)
         try folder.write(table)

@@ -16,13 +16,13 @@ package struct SecretService: Sendable {
     package static let session = SecretService()
 
     /// Seconds for it to answer; while a person is asked to open the keyring, more.
-    private static let (seconds, patience) = (10.0, 120.0)
+    private static let (answerSeconds, promptSeconds) = (10.0, 120.0)
     private static let programs = ["/usr/bin/secret-tool", "/usr/local/bin/secret-tool"]
 
     /// Root has none: what root mounts at boot has no session.
     var presence: Presence {
         guard geteuid() != 0, let program = Self.program else { return .absent }
-        guard let result = run(program, ["lookup"], "", seconds: Self.seconds) else {
+        guard let result = run(program, ["lookup"], "", seconds: Self.answerSeconds) else {
             return .silent(Self.silence.message)
         }
         return result.status == 0 || result.errors.isEmpty ? .answers : .absent
@@ -33,7 +33,7 @@ package struct SecretService: Sendable {
     func keep(_ secrets: [String: String], for place: String) throws(SecretError) {
         let text = try SecretLines.text(of: secrets)
         let label = ["store", "--label=replica: \(place)"]
-        _ = try checked(label, place, input: text, seconds: Self.patience) { $0.status == 0 }
+        _ = try checked(label, place, input: text, seconds: Self.promptSeconds) { $0.status == 0 }
         guard let found = try find(place), try SecretLines.secrets(in: found, called: "it") == secrets else {
             try clear(place)
             throw SecretError(message: "the Secret Service does not keep what it is given")
@@ -43,7 +43,7 @@ package struct SecretService: Sendable {
     /// - Returns: Nil if there is nothing.
     func find(_ place: String) throws(SecretError) -> String? {
         // It says nothing where it finds nothing.
-        let result = try checked(["lookup"], place, seconds: Self.patience) { $0.status == 0 || $0.errors.isEmpty }
+        let result = try checked(["lookup"], place, seconds: Self.promptSeconds) { $0.status == 0 || $0.errors.isEmpty }
         return result.status == 0 ? result.output : nil
     }
 
@@ -57,12 +57,12 @@ package struct SecretService: Sendable {
     }
 
     private func clear(_ place: String) throws(SecretError) {
-        _ = try checked(["clear"], place, seconds: Self.patience) { $0.status == 0 || $0.errors.isEmpty }
+        _ = try checked(["clear"], place, seconds: Self.promptSeconds) { $0.status == 0 || $0.errors.isEmpty }
     }
 
     /// Whether it has one. Nobody is asked to open the keyring.
     func has(_ place: String) throws(SecretError) -> Bool {
-        let result = try checked(["search"], place, seconds: Self.seconds) { $0.status == 0 || $0.errors.isEmpty }
+        let result = try checked(["search"], place, seconds: Self.answerSeconds) { $0.status == 0 || $0.errors.isEmpty }
         return !result.output.isEmpty
     }
 

@@ -77,7 +77,7 @@ extension Domain {
             work.setLeft(items: left.count, bytes: max(0, bytes - sent))
             if left.isEmpty { return false }
             if failsWhenParked, let error = replica.parkedError(among: left.keys) { throw error }
-            // To look at all that are left takes the tree's lock: the more there are, the less often.
+            // Counting all that are left takes the tree's lock: the more there are, the less often.
             try await Task.sleep(for: .milliseconds(min(200, max(20, left.count / 40))))
         }
     }
@@ -109,11 +109,11 @@ extension Domain {
             }
         }
         work.find(items: try count())
-        var looks = 0
+        var rounds = 0
         try await poll {
-            looks += 1
+            rounds += 1
             // Counting takes longer than finding the first.
-            if looks % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
+            if rounds % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
             return try isApplied(upTo: last) || isQuiet()
         }
         work.setLeft(items: 0, bytes: 0)

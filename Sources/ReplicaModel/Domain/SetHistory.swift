@@ -51,7 +51,7 @@ struct SetHistory {
     /// - Returns: The number of this comparison, or of the last one if nothing changed.
     func catchUp(in rows: Rows) throws -> Int64 {
         let kind = set.rawValue
-        let last = try look(in: rows)?.last ?? begin(in: rows)
+        let last = try lastComparison(in: rows)?.last ?? begin(in: rows)
         let next = last + 1
         try rows.execute(
             sql: """
@@ -74,7 +74,8 @@ struct SetHistory {
 
     /// A batch of the changes after a point. Compares again once all changes noted before have been returned.
     func changes(after start: Point, in rows: Rows) throws -> ItemSetChanges {
-        guard let (last, forgotten) = try look(in: rows), start.sequence >= forgotten, start.sequence <= last else {
+        guard let (last, forgotten) = try lastComparison(in: rows), start.sequence >= forgotten, start.sequence <= last
+        else {
             throw RemoteStoreError.syncAnchorExpired
         }
         var lines = try lines(after: start, in: rows)
@@ -127,7 +128,7 @@ struct SetHistory {
     }
 
     /// The number of the last comparison, and up to which number departures were forgotten; nil if there was none.
-    private func look(in rows: Rows) throws -> (last: Int64, forgotten: Int64)? {
+    private func lastComparison(in rows: Rows) throws -> (last: Int64, forgotten: Int64)? {
         try Row.fetchOne(rows, sql: "SELECT * FROM setLook WHERE kind = ?", arguments: [set.rawValue])
             .map { ($0["sequence"], $0["forgotten"]) }
     }

@@ -30,8 +30,8 @@ extension SyncEngine {
     /// Decides how the noted deletions may be applied, and prepares that.
     func judgeDeletions() -> DeletionLeave {
         do {
-            guard let (window, verdict, replaced) = try lookAtDeletions() else {
-                state.withLock { ($0.deletions.held, $0.deletions.nextLook) = (0, nil) }
+            guard let (window, verdict, replaced) = try checkDeletions() else {
+                state.withLock { ($0.deletions.held, $0.deletions.nextCheck) = (0, nil) }
                 return DeletionLeave(word: .free)
             }
             let newest = window.word == .approved ? window.newest : .max
@@ -43,7 +43,7 @@ extension SyncEngine {
     }
 
     /// - Returns: Nil if there is nothing to decide: nothing is deleted, or the domain is too small for a guard.
-    private func lookAtDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
+    private func checkDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
         let known = state.withLock { $0.deletions.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
         let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
@@ -65,16 +65,16 @@ extension SyncEngine {
 
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
         state.withLock { state in
-            state.deletions.nextLook = nil
+            state.deletions.nextCheck = nil
             // The count of held deletions is kept during the recount: the user may be reading it.
             if verdict != .hold { state.deletions.held = 0 }
         }
         switch verdict {
         case .rest(let until):
-            state.withLock { $0.deletions.nextLook = until }
+            state.withLock { $0.deletions.nextCheck = until }
             return .aside
         case .wait(let until):
-            state.withLock { $0.deletions.nextLook = until }
+            state.withLock { $0.deletions.nextCheck = until }
             return .withheld
         case .apply: return window.word == .approved ? .free : .aside
         case .hold:
@@ -101,7 +101,7 @@ extension SyncEngine {
         let held = try replica.countDeletions(firstLater: window.firstLater).counts.noted
         state.withLock { state in
             state.deletions.held = held + left
-            if left > 0 { state.deletions.nextLook = replica.now() + 10 }
+            if left > 0 { state.deletions.nextCheck = replica.now() + 10 }
         }
     }
 

@@ -94,7 +94,7 @@ struct DeletionState {
     /// Whether the user approved these, and they are not applied yet.
     var isApproved = false
     /// When the deletions are checked again, in seconds since 1970.
-    var nextLook: Double?
+    var nextCheck: Double?
 }
 
 /// Newer content of complete files, until it is moved into place.

@@ -6,7 +6,7 @@ extension SyncEngine {
     /// Records changes, usually within a tenth of a second and always within a second, checks files that stay open, and
     /// trims the cache. Sleeps while nothing happens.
     func runUpkeep() async {
-        var nextLook = replica.now()
+        var nextRound = replica.now()
         var told: ToldState?
         while !Task.isCancelled {
             BackgroundPriority.take()
@@ -16,14 +16,14 @@ extension SyncEngine {
                 await rest(0.1, atMost: 1)
                 recordChanges()
             } else {
-                await wakeSignal.wait(since: mark, until: nextLook, now: replica.now)
+                await wakeSignal.wait(since: mark, until: nextRound, now: replica.now)
             }
-            guard replica.now() >= nextLook else { continue }
+            guard replica.now() >= nextRound else { continue }
             replica.settleWriters()
             await trimCache()
             uncached.withLock { $0.dropIdle(now: replica.now()) }
             replica.unloadIdle()
-            nextLook = replica.now() + (replica.hasWriters ? 2 : 5)
+            nextRound = replica.now() + (replica.hasWriters ? 2 : 5)
         }
     }
 

@@ -30,7 +30,8 @@ final class SyncEngine: Sendable {
         self.replica = replica
         let pause = StorePause(now: { replica.now() })
         self.pause = pause
-        let paused = PausedStore(store: store, pause: pause, patience: options.isSequential ? 0 : Self.longestHeldLook)
+        let paused = PausedStore(
+            store: store, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
         self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in
             let name = item.name.shortened
             log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])
@@ -44,7 +45,7 @@ final class SyncEngine: Sendable {
     }
 
     /// How long a reader waits for the end of a pause that the store requested, in seconds.
-    private static let longestHeldLook = 10.0
+    private static let longestPauseSeconds = 10.0
 
     /// Runs until the task is cancelled.
     func run() async {
@@ -66,7 +67,7 @@ final class SyncEngine: Sendable {
     }
 
     /// The pause before each round of a loop.
-    private func restBeforeLook() async { await rest(0.02, atMost: 0.2) }
+    private func restBeforeRound() async { await rest(0.02, atMost: 0.2) }
 
     /// Yields to programs that make one change after the other: sleeps until they pause.
     /// - Parameters:
@@ -89,11 +90,11 @@ final class SyncEngine: Sendable {
             let left = pause.left
             let end = left > 0 ? replica.now() + left : .infinity
             let next = state.withLock {
-                min($0.pulls.next, $0.postponed.next ?? .infinity, $0.deletions.nextLook ?? .infinity, end)
+                min($0.pulls.next, $0.postponed.next ?? .infinity, $0.deletions.nextCheck ?? .infinity, end)
             }
             await wakeSignal.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            await restBeforeLook()
+            await restBeforeRound()
         }
     }
 
@@ -104,7 +105,7 @@ final class SyncEngine: Sendable {
             let next = await send()
             await wakeSignal.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            await restBeforeLook()
+            await restBeforeRound()
         }
     }
 }

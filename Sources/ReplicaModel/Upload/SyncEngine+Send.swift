@@ -47,7 +47,7 @@ extension SyncEngine {
         }
         // An import that is empty, or whose items the store already had, leaves nothing to send.
         if uploadQueue.withLock({ $0.workers == 0 }) { await finishImport() }
-        return uploadQueue.withLock { $0.nextLook(limit) }
+        return uploadQueue.withLock { $0.nextTry(limit) }
     }
 
     /// Makes calls until there are none left.

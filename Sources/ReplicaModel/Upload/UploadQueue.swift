@@ -54,7 +54,7 @@ struct UploadQueue {
     private static let soloSeconds = 0.1
 
     /// The time when the queue has to be checked again without a change, in seconds since 1970.
-    func nextLook(_ limit: Int) -> Double? {
+    func nextTry(_ limit: Int) -> Double? {
         guard next < queue.count, workers < limit else { return nextAlarm }
         return min(nextAlarm ?? .infinity, movedAt + Self.soloSeconds)
     }

@@ -63,7 +63,7 @@ extension MemoryPathStorage {
         let strength = condition == .absent ? properties.createStrength : properties.replaceStrength
         return try await serve(call) { () async throws(PathStorageError) in
             try guarded(call, strength) { (paths, now) throws(PathStorageError) in
-                try paths.look(for: condition, at: path, now)
+                try paths.check(condition, at: path, now)
             } act: { (paths, now) throws(PathStorageError) in
                 guard let parent = path.parent, paths.isFolder(parent) else { throw .notFound }
                 if let other = paths.node(path), other.kind != .file { throw .taken(paths.entry(path, now: now)) }
@@ -81,7 +81,7 @@ extension MemoryPathStorage {
         if case .symlink = kind, !properties.keepsSymlinks { throw .unsupported("symlinks") }
         return try await serve(call) { () async throws(PathStorageError) in
             try guarded(call, .atomic) { (paths, now) throws(PathStorageError) in
-                try paths.look(for: .absent, at: path, now)
+                try paths.check(.absent, at: path, now)
             } act: { (paths, now) throws(PathStorageError) in
                 guard let parent = path.parent, paths.isFolder(parent) else { throw .notFound }
                 paths.make(kind, at: path, attributes)
@@ -158,8 +158,8 @@ extension WriteGuard {
 }
 
 extension MemoryPaths {
-    fileprivate func look(
-        for condition: WriteGuard, at path: StoragePath, _ now: Int64
+    fileprivate func check(
+        _ condition: WriteGuard, at path: StoragePath, _ now: Int64
     ) throws(PathStorageError) {
         guard let parent = path.parent, isFolder(parent) else { throw .notFound }
         switch condition {

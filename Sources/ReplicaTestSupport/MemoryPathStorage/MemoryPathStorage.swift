@@ -109,18 +109,18 @@ package final class MemoryPathStorage: PathStorage {
 
     /// Checks and changes, with everything that can happen in between.
     /// - Parameters:
-    ///   - look: Checks the condition; not called if the strength is `none`.
+    ///   - check: Checks the condition; not called if the strength is `none`.
     ///   - act: Makes the change, regardless of the check.
     func guarded<Result>(
         _ call: PathStorageCall, _ strength: PathStorageProperties.Strength,
-        look: (MemoryPaths, _ now: Int64) throws(PathStorageError) -> Void,
+        check: (MemoryPaths, _ now: Int64) throws(PathStorageError) -> Void,
         act: (inout MemoryPaths, _ now: Int64) throws(PathStorageError) -> Result
     ) throws(PathStorageError) -> Result {
         let (race, now) = (race, now())
-        if strength == .checked { try paths.withLock { (paths) throws(PathStorageError) in try look(paths, now) } }
+        if strength == .checked { try paths.withLock { (paths) throws(PathStorageError) in try check(paths, now) } }
         race?(call)
         return try paths.withLock { (paths) throws(PathStorageError) in
-            if strength == .atomic { try look(paths, now) }
+            if strength == .atomic { try check(paths, now) }
             return try act(&paths, now)
         }
     }

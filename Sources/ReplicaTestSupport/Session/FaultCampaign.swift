@@ -13,7 +13,7 @@ package enum FaultCampaign {
     /// Runs a session with the chosen faults, given its name.
     /// - Returns: How many requests were faulted.
     package typealias Play =
-        @Sendable (_ name: String, _ patience: Int, _ choice: @escaping StepFaults.Choice) async -> Int
+        @Sendable (_ name: String, _ silenceSeconds: Int, _ choice: @escaping StepFaults.Choice) async -> Int
 
     /// The faults of the request with this number.
     private static func faults(_ number: Int, _ few: Int) -> [HTTPFault] {
@@ -24,7 +24,7 @@ package enum FaultCampaign {
     }
 
     /// A session's timeout without a byte, in seconds.
-    private static func patience(_ fault: HTTPFault) -> Int { fault.takesLong ? 1 : 30 }
+    private static func silenceSeconds(_ fault: HTTPFault) -> Int { fault.takesLong ? 1 : 30 }
 
     /// Faults the first request of every step, then the second, until no step has that many.
     /// - Parameter few: How many faults a request gets in addition to the lost answer.
@@ -43,7 +43,7 @@ package enum FaultCampaign {
             for _ in 0..<6 {
                 group.addTask {
                     while let (number, fault) = take() {
-                        let faulted = await play("\(fault.rawValue) \(number)", patience(fault)) { (count, _) in
+                        let faulted = await play("\(fault.rawValue) \(number)", silenceSeconds(fault)) { (count, _) in
                             count == number ? fault : nil
                         }
                         // No step has that many requests.
@@ -77,7 +77,7 @@ package enum FaultCampaign {
             while true {
                 number += 1
                 let chosen = number
-                let faulted = await play("\(fault.rawValue) \(number)", patience(fault)) { (count, _) in
+                let faulted = await play("\(fault.rawValue) \(number)", silenceSeconds(fault)) { (count, _) in
                     count == chosen ? fault : nil
                 }
                 if faulted == 0 { break }

@@ -106,7 +106,7 @@ final class S3Connection: Sendable {
             payload: payload)
         (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
         (made.longestAnswer, made.longestSilence) = (
-            request.longestAnswer, min(request.longestSilence, limits.patience)
+            request.longestAnswer, min(request.longestSilence, limits.silenceSeconds)
         )
         made.isSentOnce = !request.mayRepeat && request.method != "GET"
         return made

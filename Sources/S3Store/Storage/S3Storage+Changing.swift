@@ -23,7 +23,7 @@ extension S3Storage {
         if let object = try await head(path) { throw .storage(.taken(try await entry(path, object))) }
         do throws(CallError) { try await putMarker(path, attributes, isNew: true) } catch {
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
-            throw .storage(.taken(try await look(path)))
+            throw .storage(.taken(try await find(path)))
         }
         guard let entry = try await folder(path) else { throw strange(path) }
         return entry
@@ -65,9 +65,9 @@ extension S3Storage {
             _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
         } catch {
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
-            throw .storage(.taken(try await look(path)))
+            throw .storage(.taken(try await find(path)))
         }
-        guard let entry = try await look(path), entry.kind == .symlink(target) else { throw strange(path) }
+        guard let entry = try await find(path), entry.kind == .symlink(target) else { throw strange(path) }
         return entry
     }
 
@@ -84,7 +84,7 @@ extension S3Storage {
                 let former = try await self.get { () async throws(S3Error) in try await self.connection.object(key) }
                 try await self.putMarker(path, attributes, former, isNew: false)
             }
-            guard let entry = try await self.look(path) else { throw .storage(.notFound) }
+            guard let entry = try await self.find(path) else { throw .storage(.notFound) }
             return entry
         }
     }
@@ -174,7 +174,7 @@ extension S3Storage {
             guard case .request(let failure) = error else { throw error }
             if failure.isNotFound, try await head(path) == nil { return }
             guard failure.isPreconditionFailed else { throw error }
-            if let entry = try await look(path) { throw .storage(.changed(entry)) }
+            if let entry = try await find(path) { throw .storage(.changed(entry)) }
         }
     }
 

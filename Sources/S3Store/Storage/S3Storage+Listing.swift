@@ -52,7 +52,7 @@ extension S3Storage {
             else { continue }
             entries.append(PathEntry(path: folder.appending(name), kind: .folder))
         }
-        return (entries + (try await looked(unknown, in: folder)), answer.next)
+        return (entries + (try await withMetadata(unknown, in: folder)), answer.next)
     }
 
     private func entry(_ path: StoragePath, _ object: ListAnswer.Object, _ note: KnownObjects.Note) -> PathEntry {
@@ -63,13 +63,13 @@ extension S3Storage {
     }
 
     /// Requests the metadata that a listing lacks.
-    private func looked(
+    private func withMetadata(
         _ objects: [(FileName, ListAnswer.Object)], in folder: StoragePath
     ) async throws(CallError) -> [PathEntry] {
-        try await inParallel(objects) { await self.looked(folder.appending($0.0), $0.1) }.compactMap(\.self)
+        try await inParallel(objects) { await self.withMetadata(folder.appending($0.0), $0.1) }.compactMap(\.self)
     }
 
-    private func looked(_ path: StoragePath, _ listed: ListAnswer.Object) async -> Result<PathEntry?, CallError> {
+    private func withMetadata(_ path: StoragePath, _ listed: ListAnswer.Object) async -> Result<PathEntry?, CallError> {
         do throws(CallError) {
             // It was removed since the listing.
             guard let object = try await head(path) else { return .success(nil) }

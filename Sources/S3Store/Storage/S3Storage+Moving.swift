@@ -50,8 +50,8 @@ extension S3Storage {
                 isCopiedNow = tag == object.tag
             } catch {
                 guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
-                if let taken = try await look(target) { throw .storage(.taken(taken)) }
-                guard let now = try await look(path) else { throw .storage(.notFound) }
+                if let taken = try await find(target) { throw .storage(.taken(taken)) }
+                guard let now = try await find(path) else { throw .storage(.notFound) }
                 throw .storage(.changed(now))
             }
         }

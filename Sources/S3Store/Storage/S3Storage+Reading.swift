@@ -12,7 +12,7 @@ extension S3Storage {
             if let range, range.isEmpty { return try await self.readable(path, version) }
             do throws(CallError) { return try await self.fetch(path, version, range, sink) } catch {
                 guard case .request(let failure) = error else { throw error }
-                if failure.isPreconditionFailed { throw .storage(.changed(try await self.look(path))) }
+                if failure.isPreconditionFailed { throw .storage(.changed(try await self.find(path))) }
                 // The range begins after the end.
                 guard case .complaint(let complaint) = failure, complaint.status == 416 else { throw error }
                 return try await self.readable(path, version)
@@ -22,7 +22,7 @@ extension S3Storage {
 
     /// The current state of a file, without reading content.
     private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
-        guard let entry = try await look(path) else { throw .storage(.notFound) }
+        guard let entry = try await find(path) else { throw .storage(.notFound) }
         guard entry.kind == .file, version == nil || entry.version == version else { throw .storage(.changed(entry)) }
         return entry
     }

@@ -40,7 +40,7 @@ extension S3Storage {
             return try await put(path, contents, draft, isParted: isParted)
         } catch {
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
-            throw .storage(.taken(try await look(path)))
+            throw .storage(.taken(try await find(path)))
         }
     }
 
@@ -62,8 +62,8 @@ extension S3Storage {
             return try await put(path, contents, draft, isParted: isParted(contents.size, isCreate: false))
         } catch {
             guard case .request(let failure) = error else { throw error }
-            if failure.isPreconditionFailed { throw .storage(.changed(try await look(path))) }
-            if failure.isNotFound, try await look(path) == nil { throw .storage(.notFound) }
+            if failure.isPreconditionFailed { throw .storage(.changed(try await find(path))) }
+            if failure.isNotFound, try await find(path) == nil { throw .storage(.notFound) }
             throw error
         }
     }

@@ -116,7 +116,7 @@ package struct TransferLimits: Sendable {
     /// The number of parts in flight.
     package var together = 4
     /// The timeout of a request without a byte in either direction, in seconds.
-    package var patience = 300
+    package var silenceSeconds = 300
     /// The maximum number of attempts of a request that may be repeated.
     package var attempts = 4
 

@@ -60,7 +60,7 @@ final class SFTPSession: Sendable {
             guard base.first == UInt8(ascii: "/") else {
                 throw .lost(.unreachable("\(address): the server does not resolve the path \(shown)"))
             }
-            let attributes = try await connection.send(.lookThrough(base)).attributes()
+            let attributes = try await connection.send(.stat(base)).attributes()
             guard attributes.isFolder else { throw .lost(.refused("\(address): \(shown) is not a directory there")) }
             while base.last == UInt8(ascii: "/") { base.removeLast() }
             return SFTPSession(connection, hello, base: base, sizes)

@@ -21,16 +21,16 @@ struct ServerAbilities: Hashable, Sendable {
             guard case .status = error else { throw error }
             return abilities
         }
-        let made = session.send(.look(atHandle: handle.bytes))
+        let made = session.send(.fstat(handle.bytes))
         let wanted = SFTPAttributes(
             mode: 0o640, times: SFTPAttributes.Times(access: 1_000_000_000, modification: 1_000_000_000))
         let set = session.send(.set(wanted, ofHandle: handle.bytes))
-        let changed = session.send(.look(atHandle: handle.bytes))
+        let changed = session.send(.fstat(handle.bytes))
         let closed = handle.close()
         let links = session.links ? (0..<2).map { _ in session.send(.hardLink(file, at: link)) } : []
         let symlinked = session.send(.makeSymlink(symlink, target: Array("target".utf8)))
         let target = session.send(.readSymlink(symlink))
-        let other = session.send(.look(TemporaryName.inOtherCase(file)))
+        let other = session.send(.lstat(TemporaryName.inOtherCase(file)))
         let removed = [file, link, symlink].map { session.send(.remove($0)) }
 
         if let times = try await attributes(made)?.times { session.clock.note(times.modification, at: moment) }

@@ -22,20 +22,20 @@ extension SFTPStorage {
         // The opened file may be the target of a symlink.
         guard let there = try await attributes(at: path, session), there.isFile else { throw .storage(.notFound) }
         let handle = try await session.get { () async throws(RequestFailure) in try await opening.handle() }
-        let opened = try await look(at: handle, session)
+        let opened = try await attributes(of: handle, session)
         guard let entry = plainEntry(path, opened, session), entry.kind == .file else { throw .storage(.notFound) }
         if let version, version != entry.version { throw .storage(.changed(entry)) }
         let whole = 0..<entry.size
         try await transfer((range ?? whole).clamped(to: whole), from: handle, into: sink, entry, session)
         // The bytes belong to one content only if the attributes were the same before and after.
-        let now = try await look(at: handle, session)
+        let now = try await attributes(of: handle, session)
         guard now.version == opened.version else { throw .storage(.changed(plainEntry(path, now, session))) }
         return entry
     }
 
-    private func look(at handle: RemoteHandle, _ session: SFTPSession) async throws(CallError) -> SFTPAttributes {
+    private func attributes(of handle: RemoteHandle, _ session: SFTPSession) async throws(CallError) -> SFTPAttributes {
         try await session.get { () async throws(RequestFailure) in
-            try await session.send(.look(atHandle: handle.bytes)).attributes()
+            try await session.send(.fstat(handle.bytes)).attributes()
         }
     }
 

@@ -78,7 +78,7 @@ struct Upload {
         _ contents: ItemContents, _ attributes: PathAttributes, _ condition: WriteGuard
     ) async throws(CallError) -> PathEntry {
         // The condition is checked before anything is sent, and again right before publishing.
-        let before = try await look(condition)
+        let before = try await check(condition)
         let mode = attributes.mode.map { UInt32($0) }
         let handle = try await session.get { () async throws(RequestFailure) in
             try await session.send(.open(temporary, [.write, .create, .exclusive], mode: mode == nil ? nil : 0o600))
@@ -100,7 +100,7 @@ struct Upload {
     }
 
     /// - Returns: The entry to be replaced.
-    private func look(_ condition: WriteGuard) async throws(CallError) -> SFTPAttributes? {
+    private func check(_ condition: WriteGuard) async throws(CallError) -> SFTPAttributes? {
         switch condition {
         case .absent:
             if let taken = try await storage.taken(path, session) { throw .storage(taken) }
@@ -182,18 +182,18 @@ struct Upload {
         _ handle: RemoteHandle, _ size: Int64, _ end: Int64, _ attributes: PathAttributes, _ before: SFTPAttributes?
     ) async throws(CallError) -> SFTPAttributes {
         let moment = ContinuousClock.now
-        let fresh = session.send(.look(atHandle: handle.bytes))
+        let fresh = session.send(.fstat(handle.bytes))
         let made = try await session.get { () async throws(RequestFailure) in try await fresh.attributes() }
         if size > 0, end > 0, let times = made.times { session.clock.note(times.modification, at: moment) }
         let wanted = wanted(attributes, before, made, size, end)
         let set = wanted == SFTPAttributes() ? nil : session.send(.set(wanted, ofHandle: handle.bytes))
         let synced = session.syncs ? session.send(.sync(handle.bytes)) : nil
-        let look = session.send(.look(atHandle: handle.bytes))
+        let last = session.send(.fstat(handle.bytes))
         let closed = handle.close()
         return try await session.get { () async throws(RequestFailure) in
             try await set?.done()
             try await synced?.done()
-            let attributes = try await look.attributes()
+            let attributes = try await last.attributes()
             try await closed.done()
             return attributes
         }
@@ -253,7 +253,7 @@ struct Upload {
 
     /// Publishes the file in the place of another one.
     private func replace(_ condition: WriteGuard) async throws(CallError) {
-        _ = try await look(condition)
+        _ = try await check(condition)
         if session.replaces {
             switch await outcome(of: session.send(.replace(target, with: temporary))) {
             case .success: return

@@ -6,8 +6,8 @@ struct SFTPRequest {
         static let close: UInt8 = 4
         static let read: UInt8 = 5
         static let write: UInt8 = 6
-        static let look: UInt8 = 7
-        static let lookAtHandle: UInt8 = 8
+        static let lstat: UInt8 = 7
+        static let fstat: UInt8 = 8
         static let set: UInt8 = 9
         static let setOfHandle: UInt8 = 10
         static let openFolder: UInt8 = 11
@@ -16,7 +16,7 @@ struct SFTPRequest {
         static let makeFolder: UInt8 = 14
         static let removeFolder: UInt8 = 15
         static let realPath: UInt8 = 16
-        static let lookThrough: UInt8 = 17
+        static let stat: UInt8 = 17
         static let rename: UInt8 = 18
         static let readSymlink: UInt8 = 19
         static let makeSymlink: UInt8 = 20
@@ -53,9 +53,9 @@ struct SFTPRequest {
 
     // MARK: Paths
 
-    static func look(_ path: [UInt8]) -> Self { of(Kind.look, path) }
+    static func lstat(_ path: [UInt8]) -> Self { of(Kind.lstat, path) }
     /// Follows a symlink.
-    static func lookThrough(_ path: [UInt8]) -> Self { of(Kind.lookThrough, path) }
+    static func stat(_ path: [UInt8]) -> Self { of(Kind.stat, path) }
     static func realPath(_ path: [UInt8]) -> Self { of(Kind.realPath, path) }
     static func readSymlink(_ path: [UInt8]) -> Self { of(Kind.readSymlink, path) }
     static func openFolder(_ path: [UInt8]) -> Self { of(Kind.openFolder, path) }
@@ -90,7 +90,7 @@ struct SFTPRequest {
     // MARK: Handles
 
     static func close(_ handle: [UInt8]) -> Self { of(Kind.close, handle) }
-    static func look(atHandle handle: [UInt8]) -> Self { of(Kind.lookAtHandle, handle) }
+    static func fstat(_ handle: [UInt8]) -> Self { of(Kind.fstat, handle) }
     static func readFolder(_ handle: [UInt8]) -> Self { of(Kind.readFolder, handle) }
 
     static func set(_ attributes: SFTPAttributes, ofHandle handle: [UInt8]) -> Self {

@@ -60,10 +60,10 @@ package struct LoginFlow: Sendable {
     /// Runs the login flow.
     /// - Parameters:
     ///   - pause: The interval between two polls.
-    ///   - patience: How long the user has.
+    ///   - timeLimit: How long the user has.
     ///   - show: Called with the page to open.
     package func run(
-        pause: Duration = .seconds(2), patience: Duration = .seconds(1_200), show: (String) -> Void
+        pause: Duration = .seconds(2), timeLimit: Duration = .seconds(1_200), show: (String) -> Void
     ) async throws(ServerFailure) -> Granted {
         defer { client.close() }
         guard let begun: Begun = try await ask(url(["index.php", "login", "v2"]), form: "") else {
@@ -72,7 +72,7 @@ package struct LoginFlow: Sendable {
         let token = try Self.token(begun)
         let (page, endpoint) = (try own(begun.login), try own(begun.poll.endpoint))
         show(page)
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeLimit
         var longer = Duration.zero
         while ContinuousClock.now < end {
             // A cancelled task notices it at its next request.

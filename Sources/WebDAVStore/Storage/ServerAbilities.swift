@@ -47,12 +47,12 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         /// Under a temporary name, and then moved.
         case moved
         /// After a check.
-        case looked
+        case afterCheck
     }
 
     var creation: Creation {
         if writesWhole, createsConditionally { return .conditional }
-        return keepsTargets ? .moved : .looked
+        return keepsTargets ? .moved : .afterCheck
     }
 
     /// The properties of a storage with these features.
@@ -62,7 +62,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
             switch creation {
             case .conditional: createsInOneStep
             case .moved: movesInOneStep
-            case .looked: false
+            case .afterCheck: false
             }
         properties.createStrength = isCreate ? .atomic : .checked
         properties.replaceStrength = writesWhole && replacesConditionally && replacesInOneStep ? .atomic : .checked

@@ -43,7 +43,7 @@ extension ServerTrial {
         outcome.isWhole = isTimeLeft
     }
 
-    private var isTimeLeft: Bool { begin.duration(to: .now) < patience }
+    private var isTimeLeft: Bool { begin.duration(to: .now) < timeLimit }
 
     /// Whether one of many won, in each round.
     /// - Parameter play: Returns how many won in a round of this name; nil if that can't be tested.

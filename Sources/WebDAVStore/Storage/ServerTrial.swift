@@ -17,16 +17,16 @@ struct ServerTrial: Sendable {
     let connection: WebDAVConnection
     private let base = "\(WebDAVStorage.temporaryPrefix)trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let begin = ContinuousClock.now
-    let patience: Duration
+    let timeLimit: Duration
     private static let other = "\"replica-no-such-tag\""
 
-    private init(_ connection: WebDAVConnection, _ patience: Duration) {
-        (self.connection, self.patience) = (connection, patience)
+    private init(_ connection: WebDAVConnection, _ timeLimit: Duration) {
+        (self.connection, self.timeLimit) = (connection, timeLimit)
     }
 
     /// Runs the tests. If nothing may be written, the safest assumptions are made.
-    static func run(_ connection: WebDAVConnection, patience: Duration) async throws(WebDAVError) -> Outcome {
-        let trial = ServerTrial(connection, patience)
+    static func run(_ connection: WebDAVConnection, timeLimit: Duration) async throws(WebDAVError) -> Outcome {
+        let trial = ServerTrial(connection, timeLimit)
         do throws(WebDAVError) {
             let outcome = try await trial.run()
             await trial.tidy()

@@ -63,11 +63,11 @@ extension WebDAVStorage {
             request.isFolder = true
             do throws(CallError) { try await self.send(request) } catch {
                 // It was sent twice, or another client created it at the same time: then the folder belongs to both.
-                guard error.request?.status == 405, try await self.look(path)?.resource.isFolder == true else {
+                guard error.request?.status == 405, try await self.find(path)?.resource.isFolder == true else {
                     throw try await self.refused(error, path, isCreate: true)
                 }
             }
-            guard var found = try await self.look(path), found.resource.isFolder else { throw .request(.strange) }
+            guard var found = try await self.find(path), found.resource.isFolder else { throw .request(.strange) }
             try await self.patch(attributes, path, &found.resource)
             return try self.entry(found, path)
         }
@@ -77,7 +77,7 @@ extension WebDAVStorage {
         if let refusal = refusal(of: path) { throw .refused(refusal) }
         guard abilities.keepsProperties else { throw .unsupported("the server keeps no attributes") }
         return try await call(path, isChange: true) { () async throws(CallError) in
-            guard var found = try await self.look(path) else { throw .storage(.notFound) }
+            guard var found = try await self.find(path) else { throw .storage(.notFound) }
             try await self.patch(attributes, path, &found.resource)
             return try self.entry(found, path)
         }
@@ -113,7 +113,7 @@ extension WebDAVStorage {
         guard refusal(of: path) == nil, path != .root else { return }
         await sweep()
         try await call(path, isChange: true) { () async throws(CallError) in
-            guard let found = try await self.look(path) else { return }
+            guard let found = try await self.find(path) else { return }
             guard found.resource.isFolder == (version == nil), version == nil || found.resource.version == version
             else {
                 throw .storage(.changed(try self.entry(found, path)))

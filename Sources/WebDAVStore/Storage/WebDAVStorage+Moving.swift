@@ -25,7 +25,7 @@ extension WebDAVStorage {
     ) async throws(PathStorageError) -> PathEntry {
         if let refusal = refusal(of: path) ?? refusal(of: target) { throw .refused(refusal) }
         return try await call(path, isChange: true) { () async throws(CallError) in
-            guard let found = try await self.look(path) else { throw .storage(.notFound) }
+            guard let found = try await self.find(path) else { throw .storage(.notFound) }
             guard found.resource.isFolder == (version == nil), version == nil || found.resource.version == version
             else {
                 throw .storage(.changed(try self.entry(found, path)))
@@ -35,7 +35,7 @@ extension WebDAVStorage {
             // determined later whether a folder is the one that was moved.
             if let there = try await self.present(target) { throw .storage(.taken(there)) }
             try await self.move(found.resource, path, to: target)
-            guard var moved = try await self.look(target) else { throw .request(.strange) }
+            guard var moved = try await self.find(target) else { throw .request(.strange) }
             guard moved.resource.isFolder == found.resource.isFolder else {
                 try await self.takeOut(found.resource, path, of: target)
                 throw .storage(.taken(try self.entry(moved, target)))
@@ -51,7 +51,7 @@ extension WebDAVStorage {
     ) async throws(CallError) {
         guard !resource.isFolder, let name = path.name else { return }
         let place = folder.appending(name)
-        guard let found = try await look(place), resource.isSame(as: found.resource) else { return }
+        guard let found = try await find(place), resource.isSame(as: found.resource) else { return }
         try await move(found.resource, place, to: path)
     }
 
@@ -66,9 +66,9 @@ extension WebDAVStorage {
             if answer.head.status == 207 { throw .request(.partial(answer)) }
         } catch {
             guard let failure = error.request, failure.status != nil else { throw error }
-            guard let now = try await look(path) else {
+            guard let now = try await find(path) else {
                 // The move succeeded, but a proxy lost the answer or sent the request twice.
-                if let there = try await look(target), resource.isSame(as: there.resource) { return }
+                if let there = try await find(target), resource.isSame(as: there.resource) { return }
                 throw .storage(.notFound)
             }
             if failure.isPreconditionFailed, !resource.isFolder, now.resource.version != resource.version {

@@ -29,7 +29,7 @@ extension WebDAVStorage {
         if isChunked(contents.size) { return try await putChunks(contents, at: path, time, test: nil) }
         switch abilities.creation {
         case .conditional: try await put(contents, at: path, time + [("If-None-Match", "*")], isCreate: true)
-        case .looked:
+        case .afterCheck:
             if let there = try await present(path) { throw .storage(.taken(there)) }
             try await put(contents, at: path, time, isCreate: true)
         case .moved:
@@ -47,7 +47,7 @@ extension WebDAVStorage {
     private func replace(
         _ path: StoragePath, _ version: String, _ contents: ItemContents, _ attributes: PathAttributes
     ) async throws(CallError) {
-        guard let before = try await look(path) else { throw .storage(.notFound) }
+        guard let before = try await find(path) else { throw .storage(.notFound) }
         guard !before.resource.isFolder, before.resource.version == version else {
             throw .storage(.changed(try entry(before, path)))
         }
@@ -69,7 +69,7 @@ extension WebDAVStorage {
         do throws(CallError) {
             try await put(contents, at: temporary, time)
             // The upload took some time.
-            guard let now = try await look(path) else { throw .storage(.notFound) }
+            guard let now = try await find(path) else { throw .storage(.notFound) }
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
             try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
         } catch {
@@ -119,14 +119,14 @@ extension WebDAVStorage {
     /// Whether the parent folder exists.
     func hasFolder(for path: StoragePath) async throws(CallError) -> Bool {
         guard let parent = path.parent else { return false }
-        return try await look(parent)?.resource.isFolder == true
+        return try await find(parent)?.resource.isFolder == true
     }
 
     /// The file that was just written, with its attributes.
     private func written(
         _ path: StoragePath, _ size: Int64, _ attributes: PathAttributes
     ) async throws(CallError) -> PathEntry {
-        guard var found = try await look(path) else {
+        guard var found = try await find(path) else {
             throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have written at the same time: its content would be recorded under our version and never
@@ -160,7 +160,7 @@ extension WebDAVStorage {
             do throws(WebDAVError) { _ = try await connection.send(request) } catch {
                 guard error.status == 404 else { return }
                 // If it can't be read, it is tried again.
-                do throws(CallError) { guard try await look(path) == nil else { return } } catch { return }
+                do throws(CallError) { guard try await find(path) == nil else { return } } catch { return }
             }
             leftovers.withLock { _ = $0.remove(path) }
         }

@@ -33,12 +33,12 @@ package final class WebDAVStorage: PathStorage {
     /// - Parameters:
     ///   - memory: The recorded features of servers; nil if there are none.
     ///   - abilities: The server's features, if known.
-    ///   - patience: The time limit of the tests: the daemon waits ten seconds for a store.
+    ///   - timeLimit: The time limit of the tests: the daemon waits ten seconds for a store.
     ///   - chunks: How large files are sent if the server supports chunks.
     ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
-        abilities: ServerAbilities? = nil, patience: Duration = .seconds(6), chunks: ChunkLimits = ChunkLimits(),
+        abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(6), chunks: ChunkLimits = ChunkLimits(),
         silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {
         let connection = try WebDAVConnection(address, login, silence: silence)
@@ -52,7 +52,7 @@ package final class WebDAVStorage: PathStorage {
             if let abilities = abilities ?? memory?.abilities(of: connection.server) {
                 return WebDAVStorage(connection, abilities, chunks, folder: memory?.folder)
             }
-            let tried = try await ServerTrial.run(connection, patience: patience)
+            let tried = try await ServerTrial.run(connection, timeLimit: timeLimit)
             if tried.isWhole { memory?.note(tried.abilities, of: connection.server) }
             return WebDAVStorage(connection, tried.abilities, chunks, folder: memory?.folder)
         } catch {

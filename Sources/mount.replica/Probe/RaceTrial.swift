@@ -85,7 +85,7 @@ struct RaceTrial {
             }
             let outcomes = try await [one, two]
             score.add(outcomes)
-            try await look(path, outcomes, &score)
+            try await checkContent(path, outcomes, &score)
         }
         return score
     }
@@ -103,7 +103,7 @@ struct RaceTrial {
             }
             let outcomes = try await [one, two]
             score.add(outcomes)
-            try await look(path, outcomes, &score)
+            try await checkContent(path, outcomes, &score)
         }
         return score
     }
@@ -125,13 +125,13 @@ struct RaceTrial {
             }
             let outcomes = try await [one, two]
             score.add(outcomes)
-            try await look(target, outcomes, &score)
+            try await checkContent(target, outcomes, &score)
         }
         return score
     }
 
     /// Checks that the content is what the only winner wrote.
-    private func look(_ path: StoragePath, _ outcomes: [PathStorageError?], _ score: inout Score)
+    private func checkContent(_ path: StoragePath, _ outcomes: [PathStorageError?], _ score: inout Score)
         async throws
     {
         guard outcomes.count(where: { $0 == nil }) == 1 else { return }

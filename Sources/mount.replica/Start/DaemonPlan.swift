@@ -92,7 +92,7 @@ struct DaemonPlan {
     }
 
     /// The timeout for a daemon that has to stop, in seconds.
-    private static let patience = 10.0
+    private static let stopTimeoutSeconds = 10.0
 
     /// Ends a daemon that serves the domain without a mount, so that this process, which is run by a unit, takes over.
     /// - Throws: `busy` if it has the domain mounted, `timedOut` if it does not answer.
@@ -101,12 +101,12 @@ struct DaemonPlan {
             let client = try ControlClient.ifRunning(state: domain.state)
         else { return }
         do {
-            if case .daemon(let status) = try client.request(.hello, timeout: Self.patience),
+            if case .daemon(let status) = try client.request(.hello, timeout: Self.stopTimeoutSeconds),
                 let place = status.mountpoint
             {
                 throw ControlFailure(.busy, "\(domain.name) is mounted on \(place.path) already, by another daemon")
             }
-            _ = try client.request(.unmount(flush: false), timeout: Self.patience)
+            _ = try client.request(.unmount(flush: false), timeout: Self.stopTimeoutSeconds)
         } catch let failure as ControlFailure where failure.code == .notRunning {
             return  // It is stopping: this process takes over.
         }

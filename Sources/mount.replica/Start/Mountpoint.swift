@@ -14,11 +14,11 @@ enum Mountpoint {
         defer { free(found) }
         let resolved = FilePath(platformString: found)
         var status = stat()
-        var failure = look(resolved, &status)
+        var failure = errorOfStat(resolved, &status)
         // A dying daemon aborts requests, and dead mounts may be stacked.
         for _ in 0..<mostDeadMounts where failure == ENOTCONN || failure == ECONNABORTED {
             if failure == ENOTCONN { try unmountDead(resolved) }
-            failure = look(resolved, &status)
+            failure = errorOfStat(resolved, &status)
         }
         guard failure == 0 else { throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: failure))") }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.mountFailed, "\(path): not a directory") }
@@ -43,7 +43,7 @@ enum Mountpoint {
     }
 
     /// stat(2), and 0 or its errno. Because cached attributes may answer it, statfs(2) is called too.
-    private static func look(_ path: FilePath, _ status: inout stat) -> Int32 {
+    private static func errorOfStat(_ path: FilePath, _ status: inout stat) -> Int32 {
         var statistics = statvfs()
         return stat(path.string, &status) == 0 && statvfs(path.string, &statistics) == 0 ? 0 : errno
     }

@@ -25,11 +25,11 @@ enum StoreSecrets {
     /// On a thread of its own: a person may be asked to open their keyring.
     private static func kept(_ url: StoreURL) async -> Result<[String: String], SecretError> {
         await withCheckedContinuation { continuation in
-            let look: @Sendable () -> Void = {
+            let find: @Sendable () -> Void = {
                 let found = Result { () throws(SecretError) in try Logins.own?.secrets(for: url) ?? [:] }
                 continuation.resume(returning: found)
             }
-            if !BlockingWork.start(look) { look() }
+            if !BlockingWork.start(find) { find() }
         }
     }
 }

@@ -7,7 +7,7 @@ struct SystemdNotice: Sendable {
     /// The name in the environment.
     static let variable = "NOTIFY_SOCKET"
     /// The timeout in seconds for a service manager that does not read.
-    private static let patience = 5
+    private static let timeoutSeconds = 5
 
     /// The value of `sun_path`: a path, or an abstract name after a NUL.
     private let address: [UInt8]
@@ -32,7 +32,7 @@ struct SystemdNotice: Sendable {
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return errno }
         defer { close(socket) }
-        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        var limit = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var target = sockaddr_un()
         target.sun_family = sa_family_t(AF_UNIX)

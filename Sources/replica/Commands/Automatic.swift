@@ -36,10 +36,10 @@ struct Automatic {
 
     private func start(_ automatic: AutomaticMount) throws -> DaemonStatus {
         if let complaint = automatic.control.start(automatic.unit) {
-            let look =
+            let hint =
                 "'systemctl \(automatic.scope.word) status \(ShellWord.quoted(Array(automatic.unit.utf8)))' says why"
             throw ControlFailure(
-                .mountFailed, "systemd could not mount it, so nothing was changed; \(look): \(complaint)")
+                .mountFailed, "systemd could not mount it, so nothing was changed; \(hint): \(complaint)")
         }
         guard let daemon = try DaemonProbe.hello(domain), daemon.mountpoint?.bytes == path else {
             throw ControlFailure(.mountFailed, "systemd started another unit than the one written; nothing was changed")

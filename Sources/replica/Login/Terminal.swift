@@ -71,12 +71,12 @@ final class Terminal {
     }
 
     /// A line, edited as the terminal itself would.
-    /// - Parameter look: Called again and again while nothing is typed.
-    private func silentLine(_ look: () -> Void) throws -> [UInt8] {
+    /// - Parameter wait: Called again and again while nothing is typed.
+    private func silentLine(_ wait: () -> Void) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             var typed = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            repeat { look() } while poll(&typed, 1, 100) == 0
+            repeat { wait() } while poll(&typed, 1, 100) == 0
             guard let byte = try next() else { break }
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return bytes

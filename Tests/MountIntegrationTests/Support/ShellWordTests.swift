@@ -43,15 +43,15 @@ import Testing
 
     @Test func whatAScriptLeavesRunningIsSeenAndEnded() async throws {
         let left = try await leftBy("tail -f /dev/null & (trap '' TERM; exec sleep 300) & exit 0")
-        let killed = try await left.end(patience: .zero)
+        let killed = try await left.end(timeLimit: .zero)
         #expect(killed.map(\.name).sorted() == ["sleep", "tail"])
         for process in killed { #expect(!process.isRunning) }
-        #expect(try await left.end(patience: .zero) == [])
+        #expect(try await left.end(timeLimit: .zero) == [])
     }
 
     @Test func whatEndsByItselfIsNotLeft() async throws {
         let left = try await leftBy("sleep 0.3 & exit 0")
-        #expect(try await left.end(patience: .seconds(60)) == [])
+        #expect(try await left.end(timeLimit: .seconds(60)) == [])
     }
 
     private func leftBy(_ script: String) async throws -> LeftProcesses {

@@ -37,7 +37,7 @@ struct Trial: Sendable {
             }
             try await trial.end()
             // Remains of a failed test are not reported as another failure.
-            let deaf = try await trial.left.end(patience: (try? outcome.get()) == nil ? .zero : .seconds(10))
+            let deaf = try await trial.left.end(timeLimit: (try? outcome.get()) == nil ? .zero : .seconds(10))
             try outcome.get()
             if !deaf.isEmpty { Issue.record("left running: \(deaf.map(\.name))") }
         } catch {
@@ -128,10 +128,10 @@ final class LeftProcesses: Sendable {
     }
 
     /// Ends them all.
-    /// - Parameter patience: How long they may take to end by themselves.
+    /// - Parameter timeLimit: How long they may take to end by themselves.
     /// - Returns: The processes that had to be killed.
-    func end(patience: Duration) async throws -> [RunningProcess] {
-        let end = ContinuousClock.now + patience
+    func end(timeLimit: Duration) async throws -> [RunningProcess] {
+        let end = ContinuousClock.now + timeLimit
         var killed: [RunningProcess] = []
         for process in processes.withLock({ $0 }) where process.isRunning {
             if try await process.ends(by: end) { continue }

@@ -81,7 +81,7 @@ import Threads
     @Test func aReaderWaitsForAShortPause() async throws {
         let store = MemoryStore()
         let pause = StorePause(now: { ContinuousClock.now.secondsForTests })
-        let paused = PausedStore(store: store, pause: pause, patience: 2)
+        let paused = PausedStore(store: store, pause: pause, longestPauseSeconds: 2)
         store.fail(.item, with: .busy(seconds: 0.2), times: 1)
         let begin = ContinuousClock.now
         #expect(try await paused.item(.root).identifier == .root)
@@ -96,7 +96,7 @@ import Threads
     @Test func aPauseOfNextToNothingEnds() async throws {
         let store = MemoryStore()
         let paused = PausedStore(
-            store: store, pause: StorePause(now: { ContinuousClock.now.secondsForTests }), patience: 0.5)
+            store: store, pause: StorePause(now: { ContinuousClock.now.secondsForTests }), longestPauseSeconds: 0.5)
         store.fail(.item, with: .busy(seconds: 1e-9), times: .max)
         await #expect(throws: RemoteStoreError.self) { try await paused.item(.root) }
         #expect(store.calls(of: .item).count <= 6)

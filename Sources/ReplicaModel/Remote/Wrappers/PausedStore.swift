@@ -38,7 +38,7 @@ struct PausedStore: StoreWrapper {
     let store: any RemoteStore
     let pause: StorePause
     /// How long a read waits for the end of pauses, in seconds.
-    let patience: Double
+    let longestPauseSeconds: Double
 
     func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
         try await paused(0) { () async throws(RemoteStoreError) in try await store.recognize(anchor) }
@@ -49,13 +49,13 @@ struct PausedStore: StoreWrapper {
         _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         switch method {
-        case .item, .enumerateItems, .fetchContents: try await paused(patience, body)
+        case .item, .enumerateItems, .fetchContents: try await paused(longestPauseSeconds, body)
         default: try await paused(0, body)
         }
     }
 
     private func paused<Result>(
-        _ patience: Double, _ body: () async throws(RemoteStoreError) -> Result
+        _ longestPauseSeconds: Double, _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         var waited = 0.0
         while true {
@@ -64,11 +64,11 @@ struct PausedStore: StoreWrapper {
                 do throws(RemoteStoreError) { return try await body() } catch {
                     guard case .busy(let seconds) = error, StorePause.bounded(seconds) > 0 else { throw error }
                     pause.begin(seconds)
-                    guard waited + StorePause.bounded(seconds) <= patience else { throw error }
+                    guard waited + StorePause.bounded(seconds) <= longestPauseSeconds else { throw error }
                     continue
                 }
             }
-            guard waited + left <= patience else { throw .busy(seconds: left) }
+            guard waited + left <= longestPauseSeconds else { throw .busy(seconds: left) }
             waited += left
             // A cancelled call does not wait.
             do { try await Task.sleep(for: .seconds(left)) } catch { throw .cancelled }

@@ -64,11 +64,11 @@ extension S3Connection {
 extension S3Storage {
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         guard keys.refusal(of: path) == nil else { return nil }
-        return try await call(path, isChange: false) { () async throws(CallError) in try await self.look(path) }
+        return try await call(path, isChange: false) { () async throws(CallError) in try await self.find(path) }
     }
 
     /// The entry at a path.
-    func look(_ path: StoragePath) async throws(CallError) -> PathEntry? {
+    func find(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         if path == .root {
             _ = try await get { () async throws(S3Error) in try await connection.isAny(keys.base) }
             return PathEntry(path: path, kind: .folder)

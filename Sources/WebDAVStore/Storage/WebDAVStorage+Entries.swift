@@ -64,12 +64,12 @@ extension WebDAVStorage {
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         guard refusal(of: path) == nil else { return nil }
         return try await call(path, isChange: false) { () async throws(CallError) in
-            try await self.look(path).map { found throws(CallError) in try self.entry(found, path) }
+            try await self.find(path).map { found throws(CallError) in try self.entry(found, path) }
         }
     }
 
     /// The resource at a path. Nil proves that there is none.
-    func look(_ path: StoragePath) async throws(CallError) -> Found? {
+    func find(_ path: StoragePath) async throws(CallError) -> Found? {
         do throws(WebDAVError) {
             if let (resource, now) = try await connection.find(path.names, isFolder: path == .root) {
                 return Found(resource: resource, now: now)
@@ -77,7 +77,7 @@ extension WebDAVStorage {
         } catch {
             // Some servers answer this for a path below a file.
             guard let status = error.status, [400, 403, 405, 409].contains(status), let parent = path.parent,
-                parent != .root, try await look(parent)?.resource.isFolder != true
+                parent != .root, try await find(parent)?.resource.isFolder != true
             else { throw .request(error) }
             return nil
         }
@@ -85,7 +85,7 @@ extension WebDAVStorage {
         guard let parent = path.parent else {
             throw .storage(.unreachable("the store's folder is missing"))
         }
-        guard try await look(parent) != nil else { return nil }
+        guard try await find(parent) != nil else { return nil }
         // A single "not found" may come from a proxy.
         return try await get { () async throws(WebDAVError) in
             try await connection.find(path.names, isFolder: false).map { Found(resource: $0, now: $1) }
@@ -108,7 +108,7 @@ extension WebDAVStorage {
 
     /// The resource at a path, for an error that reports an unexpected state.
     func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
-        try await look(path).map { found throws(CallError) in try entry(found, path) }
+        try await find(path).map { found throws(CallError) in try entry(found, path) }
     }
 
     // MARK: Listings
@@ -139,7 +139,7 @@ extension WebDAVStorage {
             answer = try await connection.ask(folder.names, isFolder: true, withChildren: true)
         } catch {
             guard [400, 403, 404, 409, 410].contains(error.status ?? 0) else { throw .request(error) }
-            if try await look(folder)?.resource.isFolder != true { throw .storage(.notFound) }
+            if try await find(folder)?.resource.isFolder != true { throw .storage(.notFound) }
             throw .request(error)
         }
         let all = answer.0

@@ -3,7 +3,7 @@ package import ReplicaModel
 
 extension SFTPStorage {
     /// The number of concurrent requests of a listing: to read on, and for attributes that the folder does not report.
-    private static let (ahead, looks) = (4, 64)
+    private static let (ahead, requests) = (4, 64)
     /// The number of seconds after which a temporary file is considered abandoned.
     private static let day: UInt32 = 86_400
 
@@ -21,9 +21,9 @@ extension SFTPStorage {
 
     /// The attributes of any entry at a path; nil if there is none, and the store itself exists.
     func attributes(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> SFTPAttributes? {
-        let look = session.send(path == .root ? .lookThrough(session.root) : .look(session.path(path)))
+        let last = session.send(path == .root ? .stat(session.root) : .lstat(session.path(path)))
         if let attributes = try await session.get({ () async throws(RequestFailure) in
-            try await look.presentAttributes()
+            try await last.presentAttributes()
         }) {
             return attributes
         }
@@ -34,7 +34,7 @@ extension SFTPStorage {
     /// If the store itself is missing, no entry is proven to be gone.
     private func checkRoot(_ session: SFTPSession) async throws(CallError) {
         let root = try await session.get { () async throws(RequestFailure) in
-            try await session.send(.lookThrough(session.root)).presentAttributes()
+            try await session.send(.stat(session.root)).presentAttributes()
         }
         guard root?.isFolder ?? false else {
             let path = String(decoding: session.root, as: UTF8.self)
@@ -107,13 +107,13 @@ extension SFTPStorage {
         for name in names where FileName(bytes: name.bytes).isValid && !TemporaryName.isOne(name.bytes) {
             let path = folder.appending(FileName(bytes: name.bytes))
             if name.attributes.mode == nil {
-                pending.append((path, nil, session.send(.look(session.path(path)))))
+                pending.append((path, nil, session.send(.lstat(session.path(path)))))
             } else if name.attributes.isSymlink {
                 pending.append((path, name.attributes, session.send(.readSymlink(session.path(path)))))
             } else if let entry = plainEntry(path, name.attributes, session) {
                 entries.append(entry)
             }
-            if pending.count == Self.looks { try await take(pending.removeFirst(), into: &entries, session) }
+            if pending.count == Self.requests { try await take(pending.removeFirst(), into: &entries, session) }
         }
         for one in pending { try await take(one, into: &entries, session) }
         return entries

@@ -6,13 +6,13 @@ extension PathStore {
         let row = try known(identifier)
         if row.id == PathRow.root { return item(of: row) }
         use(row.parent)
-        return item(of: try await look(row.id).row)
+        return item(of: try await locate(row.id).row)
     }
 
     /// The current state and place of an item. Must not be called while holding a path.
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if nothing is at its path, and it is found nowhere else.
     @discardableResult
-    func look(_ id: Int64) async throws(RemoteStoreError) -> (row: PathRow, path: StoragePath) {
+    func locate(_ id: Int64) async throws(RemoteStoreError) -> (row: PathRow, path: StoragePath) {
         if id == PathRow.root { return (try known(.root), .root) }
         // An unanswered call may have moved it: its current path is determined first.
         try await recover(id)
@@ -20,10 +20,10 @@ extension PathStore {
         for _ in 0..<8 {
             guard let row = try table.read({ try $0.row(id) }) else { throw .noSuchItem(ItemIdentifier(row: id)) }
             if let path = try path(of: id) {
-                let look = locks.beginLook()
-                defer { locks.endLook(look) }
+                let comparison = locks.beginComparison()
+                defer { locks.endComparison(comparison) }
                 let entry = try await present(path)
-                if locks.isStale(path, since: look) {
+                if locks.isStale(path, since: comparison) {
                     await Task.yield()
                     continue
                 }
@@ -34,7 +34,7 @@ extension PathStore {
                 try table.write { try $0.sendToLimbo(row) }
             }
             if mayHaveMoved, follows {
-                try await lookAround(everywhere: true, also: row.parent)
+                try await compareListed(everywhere: true, also: row.parent)
                 mayHaveMoved = false
             } else {
                 try table.write { database in

@@ -7,7 +7,7 @@ extension RcloneStorage {
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         guard refusal(of: path) == nil else { return nil }
         return try await call(path, isChange: false) { () async throws(CallError) in
-            guard let item = try await self.look(path) else { return nil }
+            guard let item = try await self.find(path) else { return nil }
             return try await self.entry(item, path)
         }
     }
@@ -40,7 +40,7 @@ extension RcloneStorage {
     }
 
     /// The entry at a path; nil if there is provably none.
-    func look(_ path: StoragePath) async throws(CallError) -> RemoteItem? {
+    func find(_ path: StoragePath) async throws(CallError) -> RemoteItem? {
         if path == .root {
             try await get { () async throws(RcloneError) in try await expectRoot() }
             return RemoteItem(path: "", size: -1, isFolder: true)
@@ -112,7 +112,7 @@ extension RcloneStorage {
 
     /// The entry at a path, for an error that reports an unexpected state.
     func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
-        guard let item = try await look(path) else { return nil }
+        guard let item = try await find(path) else { return nil }
         return try await entry(item, path)
     }
 
@@ -175,7 +175,7 @@ extension RcloneStorage {
             throw .storage(.notFound)
         }
         // Some remotes without empty folders list folders that don't exist.
-        if items.isEmpty, !isDeep, try await look(folder)?.isFolder != true { throw .storage(.notFound) }
+        if items.isEmpty, !isDeep, try await find(folder)?.isFolder != true { throw .storage(.notFound) }
         // Entries of other folders are ignored.
         return items.compactMap { item in
             guard let place = item.place, place != folder, place.isWithin(folder),

@@ -29,7 +29,7 @@ extension PathStore {
                 }
                 if let result { return result }
             }
-            try await look(id)
+            try await locate(id)
         }
         throw .itemUnavailable("it keeps moving")
     }
