@@ -20,7 +20,7 @@ import Testing
             await #expect(throws: PathStorageError.unreachable("the store timed out")) {
                 _ = try await store.entry(at: file)
             }
-            #expect(.now - begin < .seconds(10))
+            #expect(isPrompt(since: begin))
             // It does not answer the cancellation either, and is therefore killed.
             let isNew = try await eventually {
                 _ = try? await store.entry(at: file)
@@ -43,7 +43,7 @@ import Testing
             let begin = ContinuousClock.now
             call.cancel()
             #expect(await call.value == .cancelled)
-            #expect(.now - begin < .seconds(5))
+            #expect(isPrompt(since: begin))
             // A late answer belongs to its own call only.
             #expect(try await eventually { !rude.notes("cancelled").isEmpty })
             #expect(rude.notes("cancelled") == ["1"])
@@ -104,11 +104,11 @@ import Testing
         try await RudeStore.run { rude in
             let store = try await rude.open("none") { $0.idle = .milliseconds(300) }
             #expect(try await store.entry(at: file) != nil)
-            try await Task.sleep(for: .milliseconds(500))
-            let count = rude.notes("runs").count
             try await rude.expectNothingLeft()
+            let count = rude.notes("runs").count
             #expect(try await store.entry(at: file) != nil)
-            #expect(rude.notes("runs").count == count + 1 && rude.log.lines == [])
+            // A busy machine may be so late with the call that the store is let go once more.
+            #expect(rude.notes("runs").count > count && rude.log.lines == [])
             await store.close()
         }
     }

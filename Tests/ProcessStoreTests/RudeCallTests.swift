@@ -41,7 +41,7 @@ import Threads
             let store = try await rude.open("once-" + fault)
             let begin = ContinuousClock.now
             expectUnreachable(await failure { _ = try await store.entry(at: file) }, reason)
-            #expect(.now - begin < .seconds(15))
+            #expect(isPrompt(since: begin))
             try await expectSoon { try await store.entry(at: file)?.size == 10 }
             #expect(rude.notes("runs").count == 2)
             await store.close()
@@ -117,9 +117,12 @@ import Threads
         try await RudeStore.run { rude in
             let store = try await rude.open("wrote-early")
             let sink = Bytes()
-            let entry = try await store.read(file, version: "v", range: nil, into: sink)
-            #expect(entry.size == 10 && sink.bytes == Array("0123456789".utf8))
-            #expect(sink.times.count >= 2 && sink.times[1] - sink.times[0] > .milliseconds(150))
+            let file = file
+            let read = Task { try await store.read(file, version: "v", range: nil, into: sink) }
+            // The store writes the second half when the first one has arrived.
+            #expect(try await eventually { sink.bytes == Array("01234".utf8) })
+            rude.note("arrived")
+            #expect(try await read.value.size == 10 && sink.bytes == Array("0123456789".utf8))
             let part = Bytes()
             _ = try await store.read(file, version: nil, range: 3..<7, into: part)
             #expect(Array(part.bytes.dropFirst(3)) == Array("3456".utf8))

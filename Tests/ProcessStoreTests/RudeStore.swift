@@ -24,9 +24,8 @@ struct RudeStore {
 
     static let limits: ProcessLimits = {
         var limits = ProcessLimits()
-        // A loaded machine starts Python in a second or two.
-        limits.hello = .seconds(8)
-        limits.silence = .seconds(30)
+        limits.hello = .seconds(60)
+        limits.silence = .seconds(60)
         limits.answerToCancel = .milliseconds(500)
         limits.farewell = .milliseconds(500)
         limits.termination = .milliseconds(300)
@@ -49,6 +48,11 @@ struct RudeStore {
     func notes(_ name: String) -> [String] {
         guard let data = FileManager.default.contents(atPath: "\(folder)/store/\(name)") else { return [] }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Writes a file into the store's folder, which it waits for.
+    func note(_ name: String) {
+        #expect(FileManager.default.createFile(atPath: "\(folder)/store/\(name)", contents: nil))
     }
 
     /// No process may be left, not even a zombie, and no file in its spool folder.
@@ -80,17 +84,15 @@ struct RudeStore {
     }
 }
 
-/// A sink that records the received bytes and their times.
+/// A sink that records the received bytes.
 final class Bytes: ContentSink {
-    private let content = Locked<(bytes: [UInt8], times: [ContinuousClock.Instant], zeros: Int64)>(([], [], 0))
+    private let content = Locked<(bytes: [UInt8], zeros: Int64)>(([], 0))
 
     var bytes: [UInt8] { content.withLock { $0.bytes } }
-    var times: [ContinuousClock.Instant] { content.withLock { $0.times } }
     var zeros: Int64 { content.withLock { $0.zeros } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         content.withLock {
-            $0.times.append(.now)
             let end = Int(offset) + bytes.count
             if $0.bytes.count < end { $0.bytes += [UInt8](repeating: 0, count: end - $0.bytes.count) }
             $0.bytes.replaceSubrange(Int(offset)..<end, with: bytes)

@@ -151,7 +151,7 @@ import Testing
                     trap 'kill -CONT "$pid"' EXIT
                     before=$SECONDS
                     finds 20 "error    d: daemon: .*process $pid\) is stopped" doctor
-                    [ $((SECONDS - before)) -lt 30 ]
+                    [ $((SECONDS - before)) -lt 120 ]
                     equal "$(mend daemon)" "kill -CONT $pid"
                     eval "$(mend daemon)"
                     trap - EXIT

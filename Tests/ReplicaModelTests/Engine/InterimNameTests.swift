@@ -158,7 +158,8 @@ import Threads
     }
 
     /// With an older database, or with none, the item is recognized by its name; also in an unlisted folder.
-    @Test(arguments: [true, false]) func anUnknownItemWithAnInterimNameGetsItsOriginalName(isListed: Bool) async throws {
+    @Test(arguments: [true, false]) func anUnknownItemWithAnInterimNameGetsItsOriginalName(isListed: Bool) async throws
+    {
         let bench = try Bench()
         let name = bench.replica.withTree {
             $0.storeNames.interim.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
