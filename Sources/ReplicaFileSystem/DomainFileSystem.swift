@@ -89,5 +89,4 @@ package final class DomainFileSystem: FileSystem {
 extension Errno {
     /// The calling thread's errno.
     static var last: Errno { Errno(rawValue: Glibc.errno) }
-    static var stale: Errno { Errno(rawValue: Glibc.ESTALE) }
 }

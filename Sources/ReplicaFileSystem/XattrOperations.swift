@@ -10,7 +10,7 @@ extension DomainFileSystem {
         reply: consuming AttributeValueReply
     ) {
         let number = NodeNumber.item(node)
-        if replica.isKnownToLack(name, number) { return reply.fail(Errno(rawValue: ENODATA)) }
+        if replica.isKnownToLack(name, number) { return reply.fail(.noAttribute) }
         let name = String(cString: name)
         answer(context, reply) { [self] () throws(ReplicaError) -> [UInt8] in
             if let key = VirtualAttribute.key(of: name), let value = status?.value(of: key, for: number) {

@@ -8,7 +8,7 @@ package enum Detachment {
     /// Returns whether it succeeded.
     package static func unmount(_ path: FilePath) -> Bool {
         if umount2(path.string, Int32(MNT_DETACH) | CL_UMOUNT_NOFOLLOW) == 0 { return true }
-        let words = ["/usr/bin/fusermount3", "-u", "-z", "--", path.string]
+        let words = [SystemPath.fusermount, "-u", "-z", "--", path.string]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)
         defer { for argument in arguments { free(argument) } }

@@ -30,7 +30,7 @@ package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
 
     init(place: FilePath, _ error: any Error) {
         self.place = place
-        reason = error is DecodingError ? "domain.json is damaged" : "\(error)"
+        reason = error is DecodingError ? "\(StateEntry.record.rawValue) is damaged" : "\(error)"
     }
 
     package var description: String { "\(place) can't be read: \(reason)" }
@@ -100,11 +100,9 @@ package struct DomainDirectory: Sendable {
         let state = FilePath(platformString: resolved)
         // A domain's tree is created last: without a tree, an import was interrupted and may be tried again.
         var tree = stat()
-        guard lstat(state.appending("tree").string, &tree) == 0 else { return nil }
+        guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else { return nil }
         try StateTrust.check(state)
-        guard
-            let json = try FileBytes.readIfPresent(state.appending("domain.json"))
-        else { return nil }
+        guard let json = try FileBytes.readIfPresent(state.appending(StateEntry.record.rawValue)) else { return nil }
         return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))
     }
 

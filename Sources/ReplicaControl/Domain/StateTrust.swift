@@ -37,17 +37,17 @@ package enum StateTrust {
     /// Checks the state and the entries that a daemon opens. Missing entries are created by the daemon.
     /// - Parameter state: A path without links, except for the part to be checked.
     package static func check(_ state: FilePath) throws(StateTrustError) {
-        let parts: [(String, Part)] = [
-            ("", .state), ("staging", .folder), ("kept", .folder), ("deleted", .folder), ("tree", .tree),
-            ("domain.json", .file), ("replica.db", .file), ("mark", .file), ("lock", .file), ("removal", .file),
+        let parts: [(StateEntry?, Part)] = [
+            (nil, .state), (.staging, .folder), (.kept, .folder), (.deleted, .folder), (.tree, .tree),
+            (.record, .file), (.database, .file), (.mark, .file), (.lock, .file), (.removal, .file),
         ]
-        for (name, part) in parts {
-            let path = name.isEmpty ? state : state.appending(name)
+        for (entry, part) in parts {
+            let path = entry.map { state.appending($0.rawValue) } ?? state
             var status = stat()
             guard lstat(path.string, &status) == 0 else { continue }
-            let entry = Entry(
+            let found = Entry(
                 type: status.st_mode & S_IFMT, permissions: status.st_mode & 0o7777, user: status.st_uid)
-            if let reason = refusal(entry, as: part, for: geteuid()) {
+            if let reason = refusal(found, as: part, for: geteuid()) {
                 throw StateTrustError(path: path, reason: reason)
             }
         }

@@ -101,7 +101,7 @@ extension StateFolders {
     package func giveBack(to directory: FilePath) throws(Errno) {
         for mark in [OwnXattr.epoch, OwnXattr.dataless] {
             let isGone = tree.withPlatformString { lremovexattr($0, mark) } == 0
-            guard isGone || Errno.last.rawValue == ENODATA || Errno.last == .notSupported else { throw .last }
+            guard isGone || Errno.last == .noAttribute || Errno.last == .notSupported else { throw .last }
         }
         let moved = tree.withPlatformString { from in
             directory.withPlatformString { renameat2(AT_FDCWD, from, AT_FDCWD, $0, UInt32(CL_RENAME_NOREPLACE)) }

@@ -116,11 +116,11 @@ extension RemoteStoreError {
         case .noSuchItem: .noSuchFileOrDirectory
         case .filenameCollision: .fileExists
         case .directoryNotEmpty: .directoryNotEmpty
-        case .insufficientQuota: Errno(rawValue: EDQUOT)
+        case .insufficientQuota: .quotaExceeded
         case .readOnly: .readOnlyFileSystem
         case .serverUnreachable, .busy, .syncAnchorExpired: .noRouteToHost
         case .notAuthenticated: .permissionDenied
-        case .versionNoLongerAvailable, .versionConflict: Errno(rawValue: ESTALE)
+        case .versionNoLongerAvailable, .versionConflict: .stale
         case .cancelled: .interrupted
         case .cannotSynchronize, .itemUnavailable, .malformedAnswer, .deletionRejected, .excludedFromSync, .unsupported:
             .ioError

@@ -29,9 +29,9 @@ extension Replica {
     /// already local.
     func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(ReplicaError) -> FetchTarget? {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            guard let node = tree.items[inode: number] else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard let node = tree.items[inode: number] else { throw .errno(.stale) }
             guard node.kind == .file, node.materialization != .whole else { return nil }
-            guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard let base = node.base else { throw .errno(.stale) }
             // A file that was truncated here is shorter than in the store: the rest is never fetched.
             let size = node.fingerprint.size
             let wanted = (range ?? 0..<size).clamped(to: 0..<size)
@@ -186,7 +186,7 @@ extension Tree {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
             node.evictions == target.evictions, node.base?.version.content == target.version,
             node.materialization != .whole
-        else { throw .errno(Errno(rawValue: ESTALE)) }
+        else { throw .errno(.stale) }
         guard node.fingerprint.size == target.size else { throw .errno(.resourceTemporarilyUnavailable) }
         return node
     }

@@ -64,7 +64,7 @@ extension SyncEngine {
         note(target.identifier, item, asked: asked)
         while replica.isAsKnown(by: target) {
             if Task.isCancelled { throw .interrupted }
-            guard replica.now() < end else { throw Errno(rawValue: ESTALE) }
+            guard replica.now() < end else { throw Errno.stale }
             try? await Task.sleep(for: .milliseconds(5))  // Throws only when the reader is interrupted.
         }
         return true
@@ -155,13 +155,13 @@ extension SyncEngine {
             if sink.failure == .noSpace { replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor) }
             replica.pauseFetch(target, descriptor: sink.descriptor)
             // The file was truncated or replaced: the caller determines again what is missing.
-            if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
+            if sink.failure == .resourceTemporarilyUnavailable || sink.failure == .stale { return }
             if let errno = sink.failure { throw errno }
             switch error {
             case .noSuchItem, .versionNoLongerAvailable:
                 if await awaitOther(than: target, until: end) { return }
                 // Whether the name is gone as well is found out by the next open.
-                if !target.isUntouched { throw Errno(rawValue: ESTALE) }
+                if !target.isUntouched { throw Errno.stale }
             default: break
             }
             throw error.errno
@@ -190,7 +190,7 @@ extension SyncEngine {
             replica.post(.downloaded, target.number)
         } catch {
             // Another reader may have completed it already.
-            if error.errno != Errno(rawValue: ESTALE) { throw error.errno }
+            if error.errno != .stale { throw error.errno }
         }
     }
 

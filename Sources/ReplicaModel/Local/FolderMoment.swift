@@ -22,6 +22,6 @@ struct FolderMoment {
         let born = status.born.nanoseconds
         // The filesystem may use another clock, such as a server's.
         let isOld = born != 0 && born < now && born <= folderChanged
-        guard !isOld, status.kind == .folder || status.links == 1 else { throw Errno(rawValue: Glibc.ESTALE) }
+        guard !isOld, status.kind == .folder || status.links == 1 else { throw Errno.stale }
     }
 }

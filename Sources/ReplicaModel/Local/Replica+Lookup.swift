@@ -36,10 +36,10 @@ extension Replica {
     /// - Throws: ESTALE if there is no such item, or the kernel knows it in another generation, with other content.
     package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            guard let node = try tree.findInode(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard let node = try tree.findInode(number), !node.isDeleted else { throw .errno(.stale) }
             let known = tree.items[inode: number] ?? node
             if known.lookups == 0, known.opens == 0 { known.generation = generation }
-            guard known.generation & (1 << 20 - 1) == generation else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard known.generation & (1 << 20 - 1) == generation else { throw .errno(.stale) }
             return try tree.refer(to: node)
         }
     }

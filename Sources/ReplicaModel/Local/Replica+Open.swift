@@ -130,7 +130,7 @@ extension Replica {
     ) throws(ReplicaError) -> (descriptor: Int32, placeholder: UInt64) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
-            guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard node.generation == generation else { throw .errno(.stale) }
             return (try tree.openKernelFile(node, O_RDONLY), node.fingerprint.inode)
         }
     }

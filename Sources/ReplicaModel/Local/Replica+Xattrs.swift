@@ -12,13 +12,13 @@ extension Replica {
 
     /// getxattr(2).
     package func xattr(_ name: String, of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
-        guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
+        guard !OwnXattr.isHidden(name) else { throw .errno(.noAttribute) }
         return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             do throws(ReplicaError) {
                 return try tree.withFile(of: node) { (file) throws(Errno) in try file.xattr(name) }
             } catch {
-                if name == OwnXattr.capability, error.errno.rawValue == ENODATA { node.lacksCapability = true }
+                if name == OwnXattr.capability, error.errno == .noAttribute { node.lacksCapability = true }
                 throw error
             }
         }

@@ -47,7 +47,7 @@ extension BackingPath {
     /// Removes the mark, whether it is ours or not.
     func removeMark() throws(Errno) {
         do throws(Errno) { try setXattr(OwnXattr.dataless, nil) } catch {
-            guard error.rawValue == ENODATA || error == .notSupported else { throw error }
+            guard error == .noAttribute || error == .notSupported else { throw error }
         }
     }
 }

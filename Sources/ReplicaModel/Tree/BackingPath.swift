@@ -43,7 +43,7 @@ extension Tree {
     func place(of node: Node) throws(ReplicaError) -> BackingPath {
         if node === root { return BackingPath(folder: root.descriptor, name: FileName(".")) }
         guard let parent = node.parent, !node.isDeleted else {
-            guard node.descriptor >= 0 else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard node.descriptor >= 0 else { throw .errno(.stale) }
             return BackingPath(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(node.descriptor)"), isOrphan: true)
         }
         return BackingPath(folder: try descriptor(of: parent), name: node.name)
@@ -106,7 +106,7 @@ extension Node {
     /// Throws if the backing file can't be the item's. If it was replaced directly in the backing tree, the kernel
     /// would follow a symlink although the item is a file.
     func demandKind(of status: FileStatus) throws(Errno) {
-        guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno(rawValue: Glibc.ESTALE) }
+        guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno.stale }
     }
 }
 

@@ -44,7 +44,7 @@ struct HeldFile {
         do {
             return AccessList(try xattr(AccessList.attribute))
         } catch {
-            if error.rawValue == ENODATA || error == .notSupported { return nil }
+            if error == .noAttribute || error == .notSupported { return nil }
             throw error
         }
     }

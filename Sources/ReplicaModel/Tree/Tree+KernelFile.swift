@@ -36,7 +36,7 @@ extension Tree {
             return known
         }
         guard node.parent != nil, known.generation < Self.mostGenerations else {
-            throw .errno(Errno(rawValue: Glibc.ESTALE))
+            throw .errno(.stale)
         }
         if items.names(of: node).count > 1 {
             // Its other names still belong to the old file.
@@ -56,7 +56,7 @@ extension Tree {
     func demandKernelFile(_ status: FileStatus, as node: Node) throws(ReplicaError) {
         guard let kernelFile = items.holder(of: node).kernelFile, kernelFile != FileIdentity(status) else { return }
         try noteKernelFile(status, as: node)
-        throw .errno(Errno(rawValue: Glibc.ESTALE))
+        throw .errno(.stale)
     }
 
     /// Calls `body` with the node's file, if it is the one that the kernel knows.
@@ -94,6 +94,6 @@ extension Node {
     /// Throws unless the held file is the item's known file: the store's changes must never be applied to another file
     /// that replaced it.
     func demandKnown(_ status: FileStatus) throws(Errno) {
-        guard FileIdentity(status) == FileIdentity(fingerprint) else { throw Errno(rawValue: Glibc.ESTALE) }
+        guard FileIdentity(status) == FileIdentity(fingerprint) else { throw Errno.stale }
     }
 }

@@ -52,7 +52,7 @@ final class Tree {
 
     /// The loaded node with the kernel's inode number `number`.
     func node(_ number: ItemNumber) throws(ReplicaError) -> Node {
-        guard let node = items[inode: number] else { throw .errno(Errno(rawValue: ESTALE)) }
+        guard let node = items[inode: number] else { throw .errno(.stale) }
         return node
     }
 

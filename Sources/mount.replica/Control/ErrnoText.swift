@@ -1,5 +1,5 @@
-import Glibc
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// The message and exit code for an errno.
@@ -16,10 +16,10 @@ enum ErrnoText {
         case .networkDown: (.offline, "the domain is disconnected; see 'replica connect'")
         case .interrupted: (.interrupted, "the request was cancelled")
         case .noSpace: (.failed, "no space is left on this disk")
-        case Errno(rawValue: EDQUOT): (.failed, "a quota is exceeded, here or in the store")
+        case .quotaExceeded: (.failed, "a quota is exceeded, here or in the store")
         case .readOnlyFileSystem: (.failed, "this disk is read-only")
         case .fileTooLarge: (.failed, "it is larger than this disk allows")
-        case Errno(rawValue: Glibc.ESTALE): (.failed, "it was replaced in the meantime: try again")
+        case .stale: (.failed, "it was replaced in the meantime: try again")
         case .ioError: (.failed, "it could not be read or written; daemon.log may say why")
         default: (.failed, "\(errno)")
         }

@@ -59,7 +59,7 @@ struct Background {
         words.append(nil)
         defer { for word in words { free(word) } }
         var child: pid_t = 0
-        return posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ)
+        return posix_spawn(&child, SystemPath.ownProgram, &actions, nil, words, environ)
     }
 
     /// Whether a mount unit of systemd may run this process. systemd keeps a mount's helper in its own process group,

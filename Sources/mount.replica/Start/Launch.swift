@@ -31,7 +31,7 @@ enum Launch {
                     DaemonStatus(
                         name: daemon.location.name.text, pid: getpid(),
                         mountpoint: daemon.mountpoint.map(ControlFilePath.init))),
-                log: daemon.location.state.appending("daemon.log"))
+                log: daemon.location.state.appending(StateEntry.log.rawValue))
             life.isReady()
             daemon.runUntilEnd { server.stop() }
             exit(0)

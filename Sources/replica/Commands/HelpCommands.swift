@@ -72,7 +72,7 @@ struct Man: ParsableCommand {
     }
 
     private static func installed(_ page: Page) -> String? {
-        guard let own = realpath("/proc/self/exe", nil) else { return nil }
+        guard let own = realpath(SystemPath.ownProgram, nil) else { return nil }
         defer { free(own) }
         let parts = String(cString: own).split(separator: "/").dropLast(2)
         let path = "/\(parts.joined(separator: "/"))/share/man/man\(page.section)/\(page.rawValue).\(page.section)"

@@ -24,7 +24,7 @@ struct Log: ParsableCommand {
 
     func run() throws {
         let location = try domain.find()
-        var log = LogFile(location.state.appending("daemon.log"))
+        var log = LogFile(location.state.appending(StateEntry.log.rawValue))
         let isThere = try log.lines(print)
         guard follow else {
             if !isThere {

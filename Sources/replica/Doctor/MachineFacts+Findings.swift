@@ -1,3 +1,4 @@
+import ReplicaControl
 import SystemPackage
 
 /// The findings about a machine.
@@ -47,7 +48,7 @@ extension MachineFacts {
     }
 
     private var fusermountFinding: Finding {
-        let path = "/usr/bin/fusermount3"
+        let path = SystemPath.fusermount
         if isRoot { return .fine(.fusermount, "root mounts without fusermount3") }
         guard let fusermount else {
             return .error(.fusermount, "\(path) is missing; users can't mount", mend: asRoot("apt-get install fuse3"))

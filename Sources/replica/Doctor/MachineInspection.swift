@@ -24,7 +24,7 @@ enum MachineInspection {
         facts.haltPolling = number(haltPolling)
         inspectLimits(&facts)
         facts.now = Int64(Date().timeIntervalSince1970)
-        let files = ["/proc/self/exe"] + domains.map { $0.state.appending("replica.db").string }
+        let files = [SystemPath.ownProgram] + domains.map { $0.state.appending(StateEntry.database.rawValue).string }
         facts.newestFile = files.map(modificationTime).max() ?? 0
         inspectMounts(&facts, of: domains)
         return facts
@@ -32,10 +32,10 @@ enum MachineInspection {
 
     private static func device() -> MachineFacts.Device {
         var status = stat()
-        guard stat("/dev/fuse", &status) == 0 else { return .missing }
+        guard stat(SystemPath.fuseDevice, &status) == 0 else { return .missing }
         // 10, 229: the numbers in the kernel's list of devices.
         guard status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 10 << 8 | 229 else { return .noDevice }
-        let file = open("/dev/fuse", O_RDWR | O_CLOEXEC)
+        let file = open(SystemPath.fuseDevice, O_RDWR | O_CLOEXEC)
         guard file >= 0 else { return .refused(Errno(rawValue: errno)) }
         close(file)
         return .opened
@@ -43,7 +43,7 @@ enum MachineInspection {
 
     private static func fusermount() -> MachineFacts.Fusermount? {
         var (status, volume) = (stat(), statvfs())
-        guard stat("/usr/bin/fusermount3", &status) == 0, statvfs("/usr/bin/fusermount3", &volume) == 0 else {
+        guard stat(SystemPath.fusermount, &status) == 0, statvfs(SystemPath.fusermount, &volume) == 0 else {
             return nil
         }
         return MachineFacts.Fusermount(

@@ -42,7 +42,7 @@ enum MountProgram {
     /// Next to this program, then where `scripts/install` and mount(8) expect it.
     static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]
-        if let own = realpath("/proc/self/exe", nil) {
+        if let own = realpath(SystemPath.ownProgram, nil) {
             let bin = folder(of: String(cString: own))
             free(own)
             folders = [bin, folder(of: bin) + "/sbin"] + folders

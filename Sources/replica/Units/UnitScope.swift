@@ -47,7 +47,7 @@ enum UnitScope: Equatable {
     private func installed(_ environment: [String: String]) -> [FilePath] {
         guard self == .user else {
             return [
-                "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+                FilePath(SystemPath.systemd), "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
                 "/lib/systemd/system",
             ]
         }
@@ -69,7 +69,7 @@ enum UnitScope: Equatable {
         }
         // Like sd_booted(3).
         var status = stat()
-        guard lstat("/run/systemd/system", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard lstat(SystemPath.systemd, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw ControlFailure(
                 .unsupported,
                 "this machine was not booted by systemd, which would mount it \(moment); nothing was changed")

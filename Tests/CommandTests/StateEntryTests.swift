@@ -1,0 +1,19 @@
+import ReplicaControl
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// `replica` knows a domain's files without the model: both have the same names for them.
+@Suite struct StateEntryTests {
+    @Test func namesAreTheModels() {
+        let folders = StateFolders(root: "/state")
+        let named: [(StateEntry, FilePath)] = [
+            (.tree, folders.tree), (.staging, folders.staging), (.kept, folders.kept), (.deleted, folders.deleted),
+            (.record, folders.settings), (.database, folders.database), (.lock, folders.lock), (.mark, folders.mark),
+            (.removal, folders.removalRecord),
+        ]
+        for (entry, path) in named { #expect(path == FilePath("/state").appending(entry.rawValue)) }
+        #expect(Set(named.map(\.0) + [.log]) == Set(StateEntry.allCases))
+    }
+}
