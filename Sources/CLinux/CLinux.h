@@ -36,6 +36,9 @@ int unshare(int flags);
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
+/// The file with this boot's ID, in hexadecimal digits and dashes.
+#define CL_BOOT_ID "/proc/sys/kernel/random/boot_id"
+
 #define CL_O_PATH 0x200000
 #define CL_O_TMPFILE 0x410000
 #define CL_O_DIRECT 0x4000

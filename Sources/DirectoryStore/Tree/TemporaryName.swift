@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import ReplicaModel
 import Threads
@@ -65,7 +66,7 @@ private struct Maker {
     }
 
     private static var currentBoot: String {
-        String((read("/proc/sys/kernel/random/boot_id") ?? "").filter { $0.isHexDigit }.prefix(16))
+        String((read(CL_BOOT_ID) ?? "").filter { $0.isHexDigit }.prefix(16))
     }
 
     private static var currentSpace: String {

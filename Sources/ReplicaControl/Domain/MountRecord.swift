@@ -30,7 +30,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
             // Another user's mount reveals only its device; the number is then the one that all kernels have.
         }
         number = status.mnt_id
-        let boot = try FileBytes.readIfPresent("/proc/sys/kernel/random/boot_id") ?? []
+        let boot = try FileBytes.readIfPresent(FilePath(CL_BOOT_ID)) ?? []
         self.boot = String(decoding: boot.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 

@@ -182,7 +182,7 @@ private struct LastRun {
 
     private static var boot: String {
         var text = [UInt8](repeating: 0, count: 64)
-        let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        let file = Glibc.open(CL_BOOT_ID, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
         defer { close(file) }
         let length = read(file, &text, text.count)
