@@ -132,6 +132,27 @@ resolve_packages() {
     die "could not fetch the packages that Package.swift names"
 }
 
+# Puts into FOLDER a repository with what the working tree has, tagged as a version, and a copy of examples/outside-package that
+# depends on that version by its URL, as anybody else's package does: package managers refuse in a version what they allow in a folder.
+# What does not change keeps its version and its times, so that builds stay short. Sets OUTSIDE to the copy and VERSION.
+tag_for_outside() { # tag_for_outside FOLDER
+    local repository=$1/replica.git git
+    OUTSIDE=$1/outside-package
+    mkdir -p "$1"
+    [ -d "$repository" ] || git init -q --bare "$repository"
+    git=(git -c user.name=test -c user.email=test@localhost -c core.bare=false --git-dir="$repository" --work-tree="$ROOT")
+    "${git[@]}" add -A
+    if ! "${git[@]}" rev-parse -q --verify HEAD >/dev/null || ! "${git[@]}" diff --cached --quiet HEAD; then
+        "${git[@]}" commit -q -m "The tree that is tested"
+        "${git[@]}" tag "1.0.$(date +%s)"
+    fi
+    VERSION=$("${git[@]}" describe --tags --exact-match)
+    rm -rf --one-file-system "$OUTSIDE"
+    cp -Rp "$ROOT/examples/outside-package" "$OUTSIDE"
+    sed -i "s|.package(name: \"replica\", path: \"../..\")|.package(url: \"file://$repository\", exact: \"$VERSION\")|" "$OUTSIDE/Package.swift"
+    grep -qF "exact: \"$VERSION\"" "$OUTSIDE/Package.swift" || die "the example's manifest has no dependency by path to replace"
+}
+
 # The release programs, with the Swift runtime inside, so that mount(8)'s bare environment is enough for them.
 # Sets BIN to the folder they are in.
 build_release() {
