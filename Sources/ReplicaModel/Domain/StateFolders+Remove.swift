@@ -199,7 +199,7 @@ extension StateFolders {
     {
         // A folder that its user made unreadable is removed too. If that fails, the error is reported below.
         try? HeldFile(descriptor: folder).setMode(0o700)
-        var obstacle: Errno?
+        var firstError: Errno?
         for line in try FolderListing(of: folder, mark: nil).lines where isMeant(line.name) {
             do throws(Errno) {
                 if line.status.kind == .folder {
@@ -209,9 +209,9 @@ extension StateFolders {
                 }
             } catch {
                 // It disappeared by itself, as daemons' sockets do.
-                if error != .noSuchFileOrDirectory { obstacle = obstacle ?? error }
+                if error != .noSuchFileOrDirectory { firstError = firstError ?? error }
             }
         }
-        if let obstacle { throw obstacle }
+        if let firstError { throw firstError }
     }
 }
