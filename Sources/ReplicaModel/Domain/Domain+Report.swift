@@ -47,7 +47,7 @@ extension SyncEngine {
         if let storeFailure { return (.offline, storeFailure.message) }
         if pause.left > 0 { return (.offline, RemoteStoreError.busy(seconds: 0).message) }
         if replica.isScanning || isImporting { return (.importing, nil) }
-        let isFetching = fetches.withLock { !$0.running.isEmpty }
+        let isFetching = fetches.withLock { !$0.isEmpty }
         let isSending = uploadQueue.withLock { $0.inFlight > 0 }
         let isSyncing = isMoving || isBusy || isFetching || isSending || replica.hasIncoming
         return (isSyncing ? .syncing : .idle, nil)

@@ -3,17 +3,6 @@ internal import Logging
 internal import SystemPackage
 internal import Threads
 
-/// The running fetches, and the readers that wait for their bytes.
-struct FetchTable {
-    struct Waiter {
-        var range: Range<Int64>
-        var continuation: CheckedContinuation<Errno?, Never>
-    }
-    var running: [ItemNumber: [Range<Int64>]] = [:]
-    var waiters: [ItemNumber: [UInt64: Waiter]] = [:]
-    var nextWaiter: UInt64 = 0
-}
-
 extension SyncEngine {
     /// Makes a range of a file local. Readers of bytes that are already being fetched wait for that fetch.
     func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
@@ -32,17 +21,10 @@ extension SyncEngine {
             }
             if try await waitForRewrite(of: target, until: end) { continue }
             let wanted = widened(first, of: target)
-            let isShared = fetches.withLock { table in
-                if table.running[target.number, default: []].contains(where: { $0.overlaps(first) }) {
-                    return true
-                }
-                table.running[target.number, default: []].append(wanted)
-                return false
-            }
-            if isShared {
-                try await waitForFetch(of: target, first)
-            } else {
+            if fetches.withLock({ $0.begin(wanted, needed: first, of: target.number) }) {
                 try await fetch(wanted, target, until: end)
+            } else {
+                try await waitForFetch(of: target, first)
             }
         }
     }
@@ -195,33 +177,21 @@ extension SyncEngine {
     }
 
     private func endFetch(_ range: Range<Int64>, _ number: ItemNumber) {
-        let waiters = fetches.withLock { table in
-            table.running[number]?.removeAll { $0 == range }
-            if table.running[number]?.isEmpty == true { table.running[number] = nil }
-            return table.waiters.removeValue(forKey: number) ?? [:]
-        }
         // Each waiter checks whether its bytes are local, and fetches them itself if not.
-        for waiter in waiters.values { waiter.continuation.resume(returning: nil) }
+        for waiter in fetches.withLock({ $0.end(range, of: number) }) { waiter.resume(returning: nil) }
     }
 
     private func waitForFetch(of target: FetchTarget, _ range: Range<Int64>) async throws(Errno) {
-        let key = fetches.withLock { table in
-            table.nextWaiter += 1
-            return table.nextWaiter
-        }
+        let key = fetches.withLock { $0.newKey() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isRunning = fetches.withLock { table in
-                    guard table.running[target.number] != nil, !Task.isCancelled else { return false }
-                    table.waiters[target.number, default: [:]][key] = FetchTable.Waiter(
-                        range: range, continuation: continuation)
-                    return true
+                    !Task.isCancelled && table.wait(key, continuation, of: target.number, for: range)
                 }
                 if !isRunning { continuation.resume(returning: nil) }
             }
         } onCancel: {
-            let waiter = fetches.withLock { $0.waiters[target.number]?.removeValue(forKey: key) }
-            waiter?.continuation.resume(returning: .interrupted)
+            fetches.withLock { $0.leave(key, of: target.number) }?.resume(returning: .interrupted)
         }
         if let outcome { throw outcome }
     }
@@ -229,12 +199,6 @@ extension SyncEngine {
     /// Wakes the readers whose bytes have arrived while the fetch continues.
     func arrived(_ range: Range<Int64>, of target: FetchTarget) {
         statistics.withLock { $0.fetched(Int64(range.count), of: target.identifier, now: replica.now()) }
-        let served = fetches.withLock { table -> [FetchTable.Waiter] in
-            guard let waiters = table.waiters[target.number] else { return [] }
-            let ready = waiters.filter { $0.value.range.overlaps(range) || $0.value.range.isEmpty }
-            for key in ready.keys { table.waiters[target.number]?[key] = nil }
-            return Array(ready.values)
-        }
-        for waiter in served { waiter.continuation.resume(returning: nil) }
+        for waiter in fetches.withLock({ $0.takeServed(range, of: target.number) }) { waiter.resume(returning: nil) }
     }
 }
