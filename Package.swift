@@ -197,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl", "ReplicaModel",
+                "CLinux", "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl", "ReplicaModel",
                 "ReplicaTestSupport", log, system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(

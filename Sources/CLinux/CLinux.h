@@ -118,6 +118,7 @@ long cl_pidfd_open(long number, int process, unsigned int flags) __asm__("syscal
 int cl_prctl(int option, unsigned long second, unsigned long third, unsigned long fourth, unsigned long fifth)
     __asm__("prctl");
 #define CL_PR_SET_PDEATHSIG 1
+#define CL_PR_GET_DUMPABLE 3
 #define CL_PR_SET_DUMPABLE 4
 #define CL_PR_SET_NO_NEW_PRIVS 38
 /// eventfd(2).

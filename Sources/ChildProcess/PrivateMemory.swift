@@ -11,13 +11,12 @@ package enum PrivateMemory {
 
     /// The same against core dumps only, also for what this process executes.
     ///
-    /// The limit is 1 where that is possible, because the kernel ignores a limit of 0 where it hands the dump to a program.
+    /// The limit is 1 where that is possible, because the kernel ignores a limit of 0 where it hands the dump to a program. Only root
+    /// can raise a hard limit of 0.
     /// - Returns: False with errno set where it is impossible.
     package static func forbidCoreDumps() -> Bool {
         let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-        var limit = rlimit()
-        guard getrlimit(core, &limit) == 0 else { return false }
-        limit = rlimit(rlim_cur: min(1, limit.rlim_max), rlim_max: min(1, limit.rlim_max))
-        return setrlimit(core, &limit) == 0
+        var (one, none) = (rlimit(rlim_cur: 1, rlim_max: 1), rlimit(rlim_cur: 0, rlim_max: 0))
+        return setrlimit(core, &one) == 0 || setrlimit(core, &none) == 0
     }
 }

@@ -25,8 +25,12 @@ import ReplicaControl
             // libfuse makes fusermount3 print its version too.
             fflush(nil)
             LibraryVersion.printKernelInterface()
-        case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
-        case .probe(let url, let isJSON, let options): StoreProbe.main(url, isJSON: isJSON, options)
+        case .testStore(let url, let only, let options):
+            AmazonKeys.take()
+            StoreTest.main(url, only: only, options)
+        case .probe(let url, let isJSON, let options):
+            AmazonKeys.take()
+            StoreProbe.main(url, isJSON: isJSON, options)
         default: run(invocation, isStarted: isStarted, service)
         }
     }

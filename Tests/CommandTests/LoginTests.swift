@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import SystemPackage
@@ -6,7 +7,7 @@ import Testing
 @testable import ReplicaControl
 
 /// What `replica login` keeps, and for which URLs it is found.
-@Suite struct LoginTests {
+@Suite(.serialized) struct LoginTests {
     @Test(arguments: [
         ("davs://dav.example.org/some/folder", "davs://dav.example.org"),
         ("davs://me@DAV.example.org:8443/some?ca=/ca", "davs://me@dav.example.org:8443"),
@@ -45,6 +46,11 @@ import Testing
         _ = try logins.keep(["user": "you"], for: place.of(user: "you"))
         #expect(throws: SecretError.self) { try logins.secrets(for: url) }
         #expect(try logins.secrets(for: StoreURL("davs://you@host")) == ["user": "you"])
+        // A domain that used one goes on with it.
+        #expect(try logins.find(url, last: place.text)?.secrets == secrets)
+        #expect(logins.state(of: url, last: place.text) == .kept(.file(logins.path, refusal: nil)))
+        #expect(throws: SecretError.self) { try logins.find(url, last: "davs://they@host") }
+        #expect(throws: SecretError.self) { try logins.forget(#require(LoginPlace(url))) }
         #expect(try logins.forget(place.of(user: "you")) == "davs://you@host")
         #expect(try logins.secrets(for: url) == secrets)
         #expect(try logins.forget(try #require(LoginPlace(url))) == place.text)
@@ -81,6 +87,7 @@ import Testing
         for (kept, other) in [
             ("own://good.example?account=me@mail.example", "own://mail.example"),
             ("s3://backup?profile=work@acme", "s3://acme"), ("own:///server-a", "own:///server-b"),
+            ("own://h?server=a&server=b", "own://h?server=b&server=a"),
         ] {
             _ = try logins.keep(["token": "t"], for: #require(LoginPlace(StoreURL(kept))))
             #expect(try logins.secrets(for: StoreURL(other)) == [:])
@@ -106,6 +113,12 @@ import Testing
             #expect(throws: SecretError.self) { try logins.secrets(for: url) }
         }
         chmod(folder.path.string, 0o755)
+        if geteuid() == 0 {
+            chown(folder.path.string, 12_345, 0)
+            isRefused()
+            #expect(throws: SecretError.self) { try logins.secrets(for: url) }
+            chown(folder.path.string, 0, 0)
+        }
         let lock = open(folder.path.string, O_RDONLY | O_DIRECTORY)
         #expect(flock(lock, LOCK_EX) == 0)
         isRefused()
@@ -152,6 +165,37 @@ import Testing
         let place = try #require(LoginPlace(StoreURL("s3://bucket")))
         let new = try folder.write("[s3://bucket]\naccess_key=a", to: ".logins.new")
         #expect(try logins.forget(place) == nil && access(new.string, F_OK) != 0)
+    }
+
+    @Test func theLoginThatADomainUsedIsNoted() throws {
+        let folder = try TemporaryFolder()
+        #expect(DomainLogin.place(state: folder.path) == nil)
+        for place in ["davs://me@host", "s3://bucket?endpoint=http://h", "davs://me@host"] {
+            for _ in 0..<2 {
+                DomainLogin.note(place, state: folder.path)
+                #expect(DomainLogin.place(state: folder.path) == place)
+            }
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path.string)
+        #expect(names == ["login"])
+    }
+
+    /// Whoever reads logins leaves no core dump with them from then on. One after the other: the attribute is the process's.
+    @Test func whatHasReadLoginsKeepsItsMemory() throws {
+        let folder = try TemporaryFolder()
+        let logins = Logins(folder: folder.path, service: nil)
+        let url = try StoreURL("s3://bucket")
+        let place = try #require(LoginPlace(url))
+        let uses: [() throws -> Void] = [
+            { _ = try logins.keep(["access_key": "a"], for: place) }, { _ = try logins.secrets(for: url) },
+            { _ = logins.state(of: url) }, { _ = try logins.forget(place) },
+        ]
+        defer { _ = cl_prctl(CL_PR_SET_DUMPABLE, 1, 0, 0, 0) }
+        for (number, use) in uses.enumerated() {
+            #expect(cl_prctl(CL_PR_SET_DUMPABLE, 1, 0, 0, 0) == 0)
+            try use()
+            #expect(cl_prctl(CL_PR_GET_DUMPABLE, 0, 0, 0, 0) == 0, "\(number)")
+        }
     }
 
     @Test func linesAreThoseOfBytes() throws {

@@ -37,13 +37,21 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
         if Self.caseless.contains(url.scheme) { host = host.lowercased() }
         if authority.isEmpty { host = Self.path(beforeOptions) }
         let options = rest.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&"))
-        let kept = options.map(SecretLines.string).filter { option in
-            let name = SecretLines.string(option[...].utf8.prefix { $0 != UInt8(ascii: "=") })
-            return Self.relevant[url.scheme]?.contains(name) ?? true
+        let kept = options.map { (name: Self.name($0), text: SecretLines.string($0)) }.filter { option in
+            Self.relevant[url.scheme]?.contains(option.name) ?? true
         }
         self.init(
             scheme: url.scheme, user: at.map { Self.normal(SecretLines.string(authority[..<$0])) }, host: host,
-            options: kept.sorted().joined(separator: "&"))
+            options: Self.ordered(kept).joined(separator: "&"))
+    }
+
+    private static func name(_ option: Substring.UTF8View) -> String {
+        SecretLines.string(option.prefix { $0 != UInt8(ascii: "=") })
+    }
+
+    /// By name; those of one name as they are in the URL, where the first or the last may be the one that counts.
+    private static func ordered(_ options: [(name: String, text: String)]) -> [String] {
+        options.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element.text)
     }
 
     private init(scheme: String, user: String?, host: String, options: String) {

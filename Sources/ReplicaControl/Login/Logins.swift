@@ -51,10 +51,12 @@ package struct Logins {
     }
 
     /// The place under which there is a login for one: itself, or, where no user is named, the only one of a user there.
-    private func kept(_ place: LoginPlace, in table: LoginTable) throws(SecretError) -> String? {
+    /// - Parameter last: That which was used last, which is taken if there are several.
+    private func kept(_ place: LoginPlace, in table: LoginTable, last: String?) throws(SecretError) -> String? {
         if table.entries[place.text] != nil { return place.text }
         let others = table.entries.keys.filter(place.takes)
         guard others.count < 2 else {
+            if let last, others.contains(last) { return last }
             let all = others.sorted().joined(separator: ", ")
             throw SecretError(message: "there are several logins for \(place): write the user into the URL (\(all))")
         }
@@ -71,24 +73,41 @@ package struct Logins {
 
     // MARK: Using them
 
+    /// A login that is kept.
+    package struct Kept: Sendable {
+        package let secrets: [String: String]
+        /// The place that it is kept for.
+        package let place: String
+    }
+
     /// The secrets for a store; none where none are kept. A person may be asked to open the keyring.
     /// - Throws: Why what is kept can't be had, in one line.
-    package func secrets(for url: StoreURL) throws(SecretError) -> [String: String] {
-        guard let place = LoginPlace(url) else { return [:] }
+    package func secrets(for url: StoreURL) throws(SecretError) -> [String: String] { try find(url)?.secrets ?? [:] }
+
+    /// The login for a store.
+    /// - Parameters:
+    ///   - last: The place whose login was used last, if that is known.
+    ///   - mayAsk: Whether a person may be asked to open the keyring.
+    /// - Returns: Nil where none is kept.
+    /// - Throws: Why what is kept can't be had, in one line.
+    package func find(_ url: StoreURL, last: String? = nil, mayAsk: Bool = true) throws(SecretError) -> Kept? {
+        guard let place = LoginPlace(url) else { return nil }
         let table = try table()
-        guard let text = try kept(place, in: table), let entry = table.entries[text] else { return [:] }
-        if case .secrets(let secrets) = entry { return secrets }
+        guard let text = try kept(place, in: table, last: last), let entry = table.entries[text] else { return nil }
+        if case .secrets(let secrets) = entry { return Kept(secrets: secrets, place: text) }
         let service = try service(of: text)
-        guard let found = try service.find(text) else { throw try service.absence(of: text) }
-        return try SecretLines.secrets(in: found, called: "the login for \(text)")
+        guard let found = try service.find(text, mayAsk: mayAsk) else { throw try service.absence(of: text) }
+        return Kept(secrets: try SecretLines.secrets(in: found, called: "the login for \(text)"), place: text)
     }
 
     /// What is to be seen of a store's login; nobody is asked anything.
-    package func state(of url: StoreURL) -> State {
+    package func state(of url: StoreURL, last: String? = nil) -> State {
         guard let place = LoginPlace(url) else { return .none }
         do throws(SecretError) {
             let table = try table()
-            guard let text = try kept(place, in: table), let entry = table.entries[text] else { return .none }
+            guard let text = try kept(place, in: table, last: last), let entry = table.entries[text] else {
+                return .none
+            }
             guard entry == .elsewhere else { return .kept(.file(path, refusal: nil)) }
             let service = try service(of: text)
             guard try service.has(text) else { throw try service.absence(of: text) }
@@ -149,10 +168,11 @@ package struct Logins {
     }
 
     /// Forgets the login for a place.
+    /// - Parameter last: The place whose login was used last, if that is known.
     /// - Returns: The place that it was kept for; nil if there was none.
-    package func forget(_ place: LoginPlace) throws(SecretError) -> String? {
+    package func forget(_ place: LoginPlace, last: String? = nil) throws(SecretError) -> String? {
         let removed = try changing { (_: LoginFolder, table: inout LoginTable) throws(SecretError) -> String? in
-            guard let text = try kept(place, in: table) else { return nil }
+            guard let text = try kept(place, in: table, last: last) else { return nil }
             if table.entries[text] == .elsewhere { try service(of: text).forget(text) }
             table.entries[text] = nil
             return text

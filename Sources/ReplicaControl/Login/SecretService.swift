@@ -40,8 +40,10 @@ package struct SecretService: Sendable {
         }
     }
 
+    /// - Parameter mayAsk: Whether a person may be asked to open the keyring, for which they have two minutes.
     /// - Returns: Nil if there is nothing.
-    func find(_ place: String) throws(SecretError) -> String? {
+    func find(_ place: String, mayAsk: Bool = true) throws(SecretError) -> String? {
+        if !mayAsk, try !hasOpen(place) { return nil }
         // It says nothing where it finds nothing.
         let result = try checked(["lookup"], place, seconds: Self.promptSeconds) { $0.status == 0 || $0.errors.isEmpty }
         return result.status == 0 ? result.output : nil
@@ -61,9 +63,16 @@ package struct SecretService: Sendable {
     }
 
     /// Whether it has one. Nobody is asked to open the keyring.
-    func has(_ place: String) throws(SecretError) -> Bool {
-        let result = try checked(["search"], place, seconds: Self.answerSeconds) { $0.status == 0 || $0.errors.isEmpty }
-        return !result.output.isEmpty
+    func has(_ place: String) throws(SecretError) -> Bool { try !search(place).isEmpty }
+
+    /// Whether it has one that can be read without asking anybody.
+    private func hasOpen(_ place: String) throws(SecretError) -> Bool {
+        try search(place).split(separator: "\n").contains { $0.hasPrefix("secret = ") }
+    }
+
+    /// The program's description of what is kept for a place; nothing if there is none. Of a locked one it has no secret.
+    private func search(_ place: String) throws(SecretError) -> String {
+        try checked(["search"], place, seconds: Self.answerSeconds) { $0.status == 0 || $0.errors.isEmpty }.output
     }
 
     /// Why nothing is found for a place that is listed.

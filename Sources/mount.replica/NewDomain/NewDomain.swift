@@ -23,21 +23,21 @@ struct NewDomain {
 
     /// Checks everything, then creates the domain. If the default place is on another filesystem than the directory, the state
     /// is created next to the directory, with a link at the default place.
-    func make(_ creation: DomainCreation) throws -> (DomainLocation, StoreProperties) {
+    func make(_ creation: DomainCreation) throws -> (DomainLocation, TriedStore) {
         let usual = options.state ?? root.root.appending(name.text)
         if let directory {
             try importable(directory) { () throws(Errno) in try StateFolders.checkImportable(directory) }
         }
         try checkPlaces(state: usual)
-        let properties = try openStore(creation)
+        let store = try openStore(creation)
         if let directory {
             try importable(directory) { () throws(Errno) in
-                try StateFolders.checkImportable(directory, into: properties)
+                try StateFolders.checkImportable(directory, into: store.properties)
             }
         }
         let done = creation.count
         do {
-            return (try make(in: usual, creation), properties)
+            return (try make(in: usual, creation), store)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
@@ -45,7 +45,7 @@ struct NewDomain {
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             try checkPlaces(state: beside)
-            do { return (try make(in: beside, creation), properties) } catch is LiesElsewhere {
+            do { return (try make(in: beside, creation), store) } catch is LiesElsewhere {
                 throw ControlFailure(
                     .cannotImport,
                     "\(directory) is in a lower layer of an overlay, where no folder can be moved: import a copy of it")
@@ -67,7 +67,7 @@ struct NewDomain {
         if let refusal = places.refusal { throw refusal }
     }
 
-    private func openStore(_ creation: DomainCreation) throws -> StoreProperties {
+    private func openStore(_ creation: DomainCreation) throws -> TriedStore {
         if options.createsStore, try StoreFactory.isMissing(storeURL) {
             try creation.run(.makeStore) {
                 try StoreFactory.make(storeURL, mode: 0o700)
@@ -78,7 +78,7 @@ struct NewDomain {
         let tried = try tryOut(storeURL, options.domain.credentials)
         // Before any of the user's files are touched.
         if let note = tried.note { say(note) }
-        return tried.properties
+        return tried
     }
 
     private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {

@@ -94,11 +94,12 @@ enum Launch {
             var (directory, mountpoint) = (plan.options.importDirectory, FilePath?.none)
             if case .importDirectory(let path) = plan.task { directory = path }
             if case .mount(let path) = plan.task { mountpoint = path }
-            let (location, properties) = try NewDomain(
+            let (location, tried) = try NewDomain(
                 name: name, storeURL: store, options: plan.options, directory: directory, mountpoint: mountpoint,
                 directories: plan.directories, root: root
             ).make(creation)
-            StoreFactory.remember(properties, state: location.state, log)
+            StoreFactory.remember(tried.properties, state: location.state, log)
+            if let login = tried.login { DomainLogin.note(login, state: location.state) }
             // As at every later start, with the store's data in the domain's state.
             return (location, try reopen(location, plan.options, log))
         }

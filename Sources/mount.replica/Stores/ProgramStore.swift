@@ -38,7 +38,7 @@ enum ProgramStore {
         _ url: StoreURL, folder: FilePath, credentials: FilePath?, _ log: Logger
     ) async throws(StoreFailure) -> OpenedStore {
         let program = try program(of: url)
-        let secrets = try await StoreSecrets.find(url, credentials: credentials)
+        let secrets = try await StoreSecrets.find(url, credentials: credentials, state: folder)
         var limits = ProcessLimits()
         limits.isLaunched = true
         return try await OpenedStore.open(
@@ -92,8 +92,10 @@ enum ProgramStore {
         let outcome = await rootFailure(of: opened)
         await opened.process.close()
         if let outcome { throw outcome }
-        guard case .path(let storage) = opened.process else { return TriedStore(properties: opened.store.properties) }
-        return TriedStore(storage)
+        var tried = TriedStore(properties: opened.store.properties)
+        if case .path(let storage) = opened.process { tried = TriedStore(storage) }
+        tried.login = DomainLogin.place(state: folder)
+        return tried
     }
 
     private static func rootFailure(of opened: Opened) async -> StoreFailure? {

@@ -3,11 +3,15 @@ import ProcessStore
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// What a store is told in confidence, from where it is found first: the file of `credentials=`, what `replica login` keeps, and
 /// for S3 the environment of Amazon's tools.
 enum StoreSecrets {
-    static func find(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> [String: String] {
+    /// - Parameter state: The domain's, where the login that it used last is noted.
+    static func find(
+        _ url: StoreURL, credentials: FilePath?, state: FilePath
+    ) async throws(StoreFailure) -> [String: String] {
         PrivateMemory.close()
         if let credentials {
             do throws(MountUsageError) { return try CredentialsFile.read(credentials) } catch {
@@ -15,18 +19,29 @@ enum StoreSecrets {
             }
         }
         do throws(SecretError) {
-            let kept = try await kept(url).get()
-            return kept.isEmpty ? AmazonKeys.secrets(of: url) : kept
+            guard let kept = try await kept(url, state).get(), !kept.secrets.isEmpty else {
+                return AmazonKeys.secrets(of: url)
+            }
+            DomainLogin.note(kept.place, state: state)
+            return kept.secrets
         } catch {
             throw .notAuthenticated(error.message)
         }
     }
 
+    /// Whether the last look for a login found none that can be used. Nobody is asked to open their keyring again then: a store that
+    /// can't be opened is tried again and again, and each question holds up the domain for two minutes.
+    private static let hasFailed = Locked(false)
+
     /// On a thread of its own: a person may be asked to open their keyring.
-    private static func kept(_ url: StoreURL) async -> Result<[String: String], SecretError> {
+    private static func kept(_ url: StoreURL, _ state: FilePath) async -> Result<Logins.Kept?, SecretError> {
         await withCheckedContinuation { continuation in
             let find: @Sendable () -> Void = {
-                let found = Result { () throws(SecretError) in try Logins.own?.secrets(for: url) ?? [:] }
+                let mayAsk = !hasFailed.withLock { $0 }
+                let found = Result { () throws(SecretError) in
+                    try Logins.own?.find(url, last: DomainLogin.place(state: state), mayAsk: mayAsk)
+                }
+                hasFailed.withLock { $0 = if case .failure = found { true } else { false } }
                 continuation.resume(returning: found)
             }
             if !BlockingWork.start(find) { find() }

@@ -116,7 +116,7 @@ private func login(of domain: DomainLocation) -> DomainFacts.Credentials {
         if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(logins.path) }
         if status.st_mode & 0o077 != 0 { return .readable(logins.path) }
     }
-    switch logins.state(of: url) {
+    switch logins.state(of: url, last: DomainLogin.place(state: domain.state)) {
     case .none: return .none
     case .kept(let keeper): return .kept(keeper)
     case .unusable(let reason): return .unusable(reason)

@@ -53,7 +53,7 @@ struct Login: ParsableCommand {
         Output.line("Now: replica add NAME --store \(store)\(option)")
     }
 
-    private static func store(_ text: String) throws -> StoreURL {
+    static func store(_ text: String) throws -> StoreURL {
         do { return try StoreURL(text) } catch { throw ControlFailure(.badStore, "\(error)") }
     }
 }
@@ -68,14 +68,14 @@ struct Logout: ParsableCommand {
     var store: String
 
     func run() throws {
-        let url: StoreURL
-        do {
-            url = try StoreURL(StoreURL.looksLikeURL(store) ? store : Domains().named(store).record.store)
-        } catch let error as StoreURLError {
-            throw ControlFailure(.badStore, "\(error)")
+        var (text, last) = (store, String?.none)
+        if !StoreURL.looksLikeURL(store) {
+            let domain = try Domains().named(store)
+            (text, last) = (domain.record.store, DomainLogin.place(state: domain.state))
         }
+        let url = try Login.store(text)
         guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, AskedLogin.none(url)) }
-        guard let removed = try Logins.own?.forget(place) else {
+        guard let removed = try Logins.own?.forget(place, last: last) else {
             throw ControlFailure(.failed, "no login is kept for \(place)")
         }
         Output.line("The login for \(removed) is removed.")

@@ -99,10 +99,20 @@ import Testing
             refused 15 "there are no keys" replica add f --store "$url"
             refused 1 "no login is kept for" replica logout "$url"
             # From the environment of whoever starts the daemon, it is in that of no program that the daemon starts.
-            AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret replica mount d "$MNT" >/dev/null
+            # A hard limit of 0 would be none for a program that takes dumps. Not everywhere may root raise it.
+            limit=$( (ulimit -c 0; python3 -c '
+            import resource
+            try:
+                resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+            except ValueError:
+                pass
+            print(resource.getrlimit(resource.RLIMIT_CORE)[1])') )
+            (ulimit -c 0; AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret replica mount d "$MNT" >/dev/null)
             echo again >"$MNT/again"
             in_time settle
             for pid in $(pgrep -P "$(daemon)"); do finds_no -qF "$secret" "/proc/$pid/environ"; done
+            grep -q '^Max core file size  *0  *0 ' "/proc/$(daemon)/limits"
+            grep -q "^Max core file size  *$limit  *$limit " "/proc/$(pgrep -P "$(daemon)")/limits"
             umount "$MNT"
             end_daemon
             """
@@ -111,12 +121,39 @@ import Testing
         }
     }
 
+    /// Amazon's keys in the environment are for S3 alone: ssh, in whose place a program notes what it gets, has none.
+    @Test func keysOfAmazonAreForNoOtherProgram() async throws {
+        let script = #"""
+            export PATH=$HERE/bin:$BIN:$PATH AWS_ACCESS_KEY_ID=sesame AWS_SECRET_ACCESS_KEY=sesame AWS_SESSION_TOKEN=sesame
+            mkdir bin storage
+            printf '#!/bin/sh\nenv >>"%s/seen"\nexec /usr/lib/openssh/sftp-server\n' "$HERE" >bin/ssh
+            chmod 755 bin/ssh
+            url=sftp://server$HERE/storage
+            told_nothing() { has seen PATH= && lacks seen sesame && : >seen; }
+            replica probe "$url" >/dev/null
+            told_nothing
+            replica test-store "$url" --only 'an empty file' >/dev/null
+            told_nothing
+            replica add d --store "$url" >/dev/null
+            end_daemon
+            told_nothing
+            mount_it
+            echo text >"$MNT/file"
+            in_time settle
+            content_is storage/file text
+            replica unmount d
+            told_nothing
+            """#
+        try await Trial.run { trial in try await trial.shell("as_replicatest <<'END'\n\(script)\nEND") }
+    }
+
     /// Of an ordinary user, with a keyring on a session bus of their own. Their daemon has closed its memory to their other programs, and
     /// still does all that a mount does.
     @Test func aLoginInTheSecretServiceIsFoundAndRemoved() async throws {
         let script = #"""
             export XDG_RUNTIME_DIR=$HERE/run PATH=$BIN:$PATH
             mkdir -m 700 run
+            says() { replica status d | grep -qF -- "$1"; }
             # One that can't be used is no place for a login.
             export DBUS_SESSION_BUS_ADDRESS=$(dbus-daemon --session --fork --print-address)
             printf '%s\n' user pass >answers
@@ -124,8 +161,16 @@ import Testing
             has shown "the Secret Service can't be used: "
             has shown '.logins, which only its owner can read'
             prints "The login for dav://user@$place is removed." replica logout "dav://$place/elsewhere"
+            # Where a person would be asked to open the keyring, who does not answer.
+            mkdir -p run/dbus-1/services
+            printf '#!/bin/sh\necho asked >>"%s/asked"\nsleep 2\nexit 1\n' "$HERE" >prompter
+            chmod 755 prompter
+            printf '%s\n' '[D-BUS Service]' Name=org.gnome.keyring.SystemPrompter "Exec=$HERE/prompter" >run/dbus-1/services/org.gnome.keyring.SystemPrompter.service
+            : >asked
             export DBUS_SESSION_BUS_ADDRESS=$(dbus-daemon --session --fork --print-address)
-            printf keyring | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null
+            open_keyring() { printf keyring | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null; }
+            keyring() { pgrep -f '^gnome-keyring-daemon --unlock'; }
+            open_keyring
             at_terminal answers "$BIN/replica" login "dav://$place/" >shown || { cat shown; exit 1; }
             has shown "The login for dav://user@$place is in the Secret Service."
             lacks shown pass$'\r'
@@ -165,9 +210,71 @@ import Testing
             equal "$(curl -fsS -u user:pass "http://$place/folder/made")" made
             replica evict d:folder/made
             content_is "$MNT/folder/made" made
+            curl -fsS -u user:pass -T theirs "http://$place/cold"
+            in_time test -e "$MNT/cold"
+            replica unmount d
+            end_daemon
+            # A second login on the server changes nothing for the domain.
+            echo wrong >answers
+            at_terminal answers "$BIN/replica" login "dav://other@$place/" >shown
+            mount_it
+            in_time settle
+            replica doctor d >said || true
+            has said 'd: credentials: they are in the Secret Service'
+            replica unmount d
+            end_daemon
+            refused 1 'there are several logins for' replica logout "dav://$place/"
+            prints "The login for dav://other@$place is removed." replica logout "dav://other@$place/"
+            # A locked keyring: its owner is asked once, reads end, and logout does not say that it is done.
+            collection=/org/freedesktop/secrets/collection/login
+            dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets \
+                org.freedesktop.Secret.Service.Lock array:objpath:$collection >/dev/null
+            mount_it
+            in_time test -s asked
+            for try in 1 2 3; do
+                got=0
+                timeout 30 cat "$MNT/cold" >read 2>said || got=$?
+                equal "$got" 1
+                has said 'Permission denied'
+                in_time says 'is locked'
+                replica retry d >/dev/null
+            done
+            equal "$(wc -l <asked)" 1
+            refused 1 'is locked' replica logout d
+            has data/replica/.logins "[dav://user@$place] secret-service"
+            # What a command that is killed has there is listed before; what can't be kept there is kept in the file.
+            echo pass >answers
+            at_terminal answers "$BIN/replica" login "dav://second@$place/" >shown & asking=$!
+            eventually has data/replica/.logins "[dav://second@$place] secret-service"
+            wait "$asking"
+            has shown '.logins, which only its owner can read'
+            finds_no -qFx "[dav://second@$place] secret-service" data/replica/.logins
+            prints "The login for dav://second@$place is removed." replica logout "dav://second@$place/"
+            # It is opened, and all goes on.
+            kill -9 "$(keyring)"
+            open_keyring
+            in_time content_is "$MNT/cold" theirs
             replica unmount d
             end_daemon
             equal "$(kept)" $'password=pass\nuser=user'
+            # Without a session, the one there stays, and that is said.
+            echo other >answers
+            DBUS_SESSION_BUS_ADDRESS=unix:path=$HERE/none at_terminal answers "$BIN/replica" login "dav://user@$place/" >shown
+            has shown "what is there for dav://user@$place stays there"
+            has data/replica/.logins 'password=other'
+            echo pass >answers
+            at_terminal answers "$BIN/replica" login "dav://user@$place/" >shown
+            has shown 'is in the Secret Service.'
+            finds_no -q 'password=' data/replica/.logins
+            equal "$(kept)" $'password=pass\nuser=user'
+            # One that does not answer.
+            kill -STOP "$(keyring)"
+            echo pass >answers
+            at_terminal answers "$BIN/replica" login "dav://third@$place/" >shown
+            has shown 'the Secret Service does not answer'
+            has data/replica/.logins "[dav://third@$place]"
+            kill -CONT "$(keyring)"
+            prints "The login for dav://third@$place is removed." replica logout "dav://third@$place/"
             prints "The login for dav://user@$place is removed." replica logout d
             prints '' eval 'kept || true'
             refused 15 'the server requires a login' replica add e --store "dav://$place/"
