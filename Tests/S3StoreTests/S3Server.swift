@@ -13,6 +13,8 @@ import Threads
 /// The real server that all tests of this process share; each has its own bucket.
 struct S3Server: Sendable {
     let endpoint: String
+    /// The same server over TLS, and the file with its certificate.
+    var (tls, certificate) = ("", "")
     static let credentials = S3Credentials(
         accessKey: "testaccesskey0000001", secretKey: "testsecretkeytestsecretkeytestsecretkey1")
 
@@ -22,7 +24,12 @@ struct S3Server: Sendable {
 
     /// If it is missing, the test fails.
     static var shared: S3Server {
-        get throws { S3Server(endpoint: try program.get().values["S3_ENDPOINT"] ?? "") }
+        get throws {
+            let values = try program.get().values
+            return S3Server(
+                endpoint: values["S3_ENDPOINT"] ?? "", tls: values["S3_TLS_ENDPOINT"] ?? "",
+                certificate: values["S3_CERTIFICATE"] ?? "")
+        }
     }
 
     func account(_ credentials: S3Credentials = Self.credentials, isVirtualHosted: Bool = false) -> S3Account {

@@ -38,7 +38,7 @@ package enum OpenedStore: Sendable {
         }
     }
 
-    /// Why its process does not run now, in one line; nil if it does, or can be started.
+    /// Why it can't be used now, in one line, as far as it is known.
     package var trouble: String? {
         switch self {
         case .path(let storage): storage.trouble

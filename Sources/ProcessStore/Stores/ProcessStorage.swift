@@ -14,7 +14,7 @@ package final class ProcessStorage: PathStorage {
         self.properties = properties
     }
 
-    /// Why the process does not run now, in one line; nil if it does, or can be started.
+    /// Why the store can't be used now, in one line, as far as it is known.
     package var trouble: String? { caller.trouble }
 
     /// Releases the process; every later call is ``PathStorageError/unreachable(_:)``.

@@ -2,6 +2,7 @@ import Foundation
 import PathStore
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// Makes the calls of a store's process: waits for a free slot, transfers contents through the spool folder, and turns
 /// every outcome into a result or an error.
@@ -38,8 +39,11 @@ final class StoreCaller: Sendable {
         runner.onSignal { [listeners] signal in listeners.signal(signal?.path.flatMap(StoragePath.init(wire:))) }
     }
 
-    /// Why the process does not run now, in one line; nil if it does, or can be started.
-    var trouble: String? { runner.trouble }
+    /// What the store said at its last call, if it did not reach its server, or was not let in.
+    private let complaint = Locked<String?>(nil)
+
+    /// Why the store can't be used now, in one line, as far as it is known: why its process does not run, or what it said last.
+    var trouble: String? { runner.trouble ?? complaint.withLock { $0 } }
 
     /// The folders that the store reports as possibly changed; nil for anywhere.
     func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
@@ -74,9 +78,19 @@ final class StoreCaller: Sendable {
             process.cancel(sent)
         }
         if case .failure = outcome { process.cancel(sent) }
+        note(outcome)
         let answer = try outcome.get()
         if let contents { contents.progress(contents.size) }
         return answer
+    }
+
+    private func note<Answer>(_ outcome: Result<Answer, CallFailure>) {
+        switch outcome {
+        case .failure(.error(let error)) where ["serverUnreachable", "notAuthenticated"].contains(error.code):
+            complaint.withLock { $0 = error.text }
+        case .success, .failure(.error): complaint.withLock { $0 = nil }
+        case .failure: break
+        }
     }
 
     private func fill(_ file: SpoolFile, with contents: ItemContents) async throws(CallFailure) {

@@ -1,22 +1,25 @@
+import Glibc
 import Threads
 
-/// A proxy between clients and a server on this machine that cuts connections, for any protocol.
+/// A proxy between clients and a server on this machine that cuts connections, or is slow, for any protocol.
 package final class CuttingProxy: Sendable {
     /// Its port, on this machine.
     package var port: UInt16 { acceptor.port }
     private let acceptor: Acceptor
     private let upstream: @Sendable () -> UInt16?
     private let limit: @Sendable (Int) -> Int?
+    private let pace: Int?
     private let count = Locked(0)
 
     /// - Parameters:
     ///   - upstream: Returns the server's port; called for each connection. Nil while it has none.
     ///   - limit: The number of bytes, in both directions together, after which a connection is cut, given its number
     ///     from 1 on. Nil for never.
+    ///   - pace: How many bytes a second a connection passes each way; nil for as many as there are.
     package init(
-        to upstream: @escaping @Sendable () -> UInt16?, limit: @escaping @Sendable (Int) -> Int?
+        to upstream: @escaping @Sendable () -> UInt16?, limit: @escaping @Sendable (Int) -> Int?, pace: Int? = nil
     ) throws {
-        (self.upstream, self.limit) = (upstream, limit)
+        (self.upstream, self.limit, self.pace) = (upstream, limit, pace)
         acceptor = try Acceptor()
         try acceptor.start { [weak self] client in self?.serve(client) }
     }
@@ -32,7 +35,7 @@ package final class CuttingProxy: Sendable {
             return count
         }
         let (left, isOver) = (Locked(limit(number)), Latch())
-        let pass: @Sendable (StreamSocket, StreamSocket) -> Void = { from, to in
+        let pass: @Sendable (StreamSocket, StreamSocket) -> Void = { [pace] from, to in
             while true {
                 let bytes = from.read()
                 let count = left.withLock { left in
@@ -40,6 +43,7 @@ package final class CuttingProxy: Sendable {
                     left = left.map { $0 - count }
                     return count
                 }
+                if let pace { usleep(UInt32(count * 1_000_000 / pace)) }
                 guard count > 0, to.write(bytes.prefix(count)) else { break }
             }
             for socket in [from, to] { socket.shutDown() }

@@ -74,6 +74,7 @@ extension S3Complaint {
         case "InvalidAccessKeyId": "the server does not know this access key"
         case "ExpiredToken", "TokenRefreshRequired": "the login has expired"
         case "InvalidToken": "the server rejects this session token"
+        case "UserSuspended": "the server has suspended this user"
         case "AccessDenied", "AllAccessDisabled", "AccountProblem":
             "these keys lack the permission (\(PlainText.of(code)))"
         default: status == 401 ? "the server rejects this login" : nil

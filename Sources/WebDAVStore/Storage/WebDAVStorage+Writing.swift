@@ -1,3 +1,4 @@
+import ChildProcess
 import HTTPClient
 import HTTPStorage
 package import PathStore
@@ -99,7 +100,10 @@ extension WebDAVStorage {
         request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
         (request.sent, request.longestSilence) = (contents.progress, 120)
         do throws(CallError) { try await send(request) } catch {
-            throw try await refused(error, path, isCreate: isCreate)
+            let error = try await refused(error, path, isCreate: isCreate)
+            guard contents.size > 0, error.request?.status == 500 else { throw error }
+            // So lighttpd and nginx answer where their disk is full, and don't say that it is. Others may still fit.
+            throw .storage(.unavailable(PlainText.of("\(path): the server can't store it (500): its disk may be full")))
         }
     }
 

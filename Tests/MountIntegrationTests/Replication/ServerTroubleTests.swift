@@ -1,10 +1,11 @@
 import Foundation
+import ReplicaTestSupport
 import Testing
 
 /// Mounted domains on real servers that die, lose their names, have no space, and revoke a login and give it again: nothing is lost or
 /// doubled, reads end in bounded time with an errno that says why, and all goes on by itself.
 @Suite struct ServerTroubleTests {
-    private static let words = """
+    static let words = """
         # Ends a server at once, and remembers how it was started.
         kill_server() {
             mapfile -d '' -t server_words <"/proc/$1/cmdline"
@@ -25,7 +26,7 @@ import Testing
         """
 
     /// What is written while there is trouble, and what `theirs NAME` has of it afterwards, once.
-    private static let work = """
+    static let work = """
         write_something() {
             echo "written in $1" >"$MNT/written in $1"
             echo "more in $1" >>"$MNT/file"
@@ -84,7 +85,7 @@ import Testing
             kill_server "$(pgrep -x lighttpd)"
             write_something death
             fails_in_time 'No route to host' "$MNT/cold 1"
-            in_time says 'dav.test'
+            in_time says 'Failed to connect to dav.test'
             # It is back, and nobody knows where.
             printf '127.0.0.1 localhost\\n' >hosts
             # The store's program remembers an address for a while.
@@ -128,7 +129,7 @@ import Testing
         try await Self.webDAV(
             """
             head -c 4000000 /dev/urandom >"$MNT/large"
-            in_time eval 'replica pending d | grep -q large'
+            in_time says "large: the server can't store it (500): its disk may be full"
             content_is "$MNT/cold 1" 'cold 1'
             write_something scarcity
             mount -o remount,size=30m "$HERE/server/data"
@@ -143,6 +144,11 @@ import Testing
                 begin_server() {
                     mount -t tmpfs -o size=3m none storage
                     make_server
+                    # By a name of its own, which can be lost.
+                    printf '127.0.0.1 sftp.test localhost\\n' >hosts
+                    mount --bind hosts /etc/hosts
+                    sed -i 's/HostName .*/HostName sftp.test/' "$home/.ssh/config"
+                    printf '[sftp.test]:%s %s\\n' "$port" "$(cat ssh/host.pub)" >>"$home/.ssh/known_hosts"
                     for number in 1 2 3; do echo "cold $number" >"storage/cold $number"; done
                     echo text >storage/file
                     echo moving >storage/moving
@@ -173,12 +179,78 @@ import Testing
             """)
     }
 
+    @Test func aServersNameAndItsKeyAreLost() async throws {
+        try await Self.sftp(
+            """
+            # Its connections end, and nobody knows where it is.
+            printf '127.0.0.1 localhost\\n' >hosts
+            stop_server
+            write_something oblivion
+            fails_in_time 'No route to host' "$MNT/cold 1"
+            in_time says 'resolve hostname sftp.test'
+            printf '127.0.0.1 sftp.test localhost\\n' >hosts
+            start_server
+            in_time content_is "$MNT/cold 1" 'cold 1'
+            it_is_there oblivion
+            # In its place is another one, which is told nothing.
+            ssh-keygen -q -t ed25519 -N '' -f ssh/other
+            sed 's/ssh.host$/ssh\\/other/' ssh/sshd_config >ssh/other_config
+            stop_server
+            /usr/sbin/sshd -D -f "$HERE/ssh/other_config" -E "$HERE/ssh/log" &
+            write_something disguise
+            # What was compared is here.
+            replica evict "d:cold 2" >/dev/null
+            fails_in_time 'No route to host' "$MNT/cold 2"
+            in_time says 'the host key of server has changed'
+            test ! -e 'storage/written in disguise'
+            stop_server
+            start_server
+            in_time content_is "$MNT/cold 2" 'cold 2'
+            it_is_there disguise
+            """)
+    }
+
+    /// Also both ways at once, and a small file does not wait for a large one.
+    @Test func aSlowLineIsServed() async throws {
+        try await Trial.run { trial in
+            let port = trial.folder + "/upstream"
+            let proxy = try CuttingProxy(
+                to: { (try? String(contentsOfFile: port, encoding: .utf8)).flatMap { UInt16($0.filter(\.isNumber)) } },
+                limit: { _ in nil }, pace: 400_000)
+            defer { proxy.close() }
+            let script = """
+                echo "$port" >upstream
+                sed -i "s/^Port .*/Port \(proxy.port)/" "$home/.ssh/config"
+                printf '[127.0.0.1]:%s %s\\n' \(proxy.port) "$(cat ssh/host.pub)" >>"$home/.ssh/known_hosts"
+                head -c 1000000 /dev/urandom >storage/large
+                echo small >storage/small
+                replica add d --store "sftp://server$HERE/storage" >/dev/null
+                mount_it
+                in_time test -e "$MNT/small"
+                head -c 1000000 /dev/urandom >"$MNT/sent"
+                timeout 60 cmp "$MNT/large" storage/large & reader=$!
+                sleep 0.5
+                equal "$(timeout 15 cat "$MNT/small")" small
+                kill -0 "$reader"
+                wait "$reader"
+                settle
+                diff -r "$MNT" storage
+                """
+            try await trial.shell(
+                ServerStoreTests.words + "in_namespace <<'END'\nmake_server\n\(script)\nEND")
+        }
+    }
+
     @Test func aFullDiskOfAServerLosesNothing() async throws {
         try await Self.sftp(
             """
             head -c 4000000 /dev/urandom >"$MNT/large"
+            in_time says 'the store is full'
             content_is "$MNT/cold 1" 'cold 1'
             write_something scarcity
+            # Also when others fit.
+            in_time test -e 'storage/written in scarcity'
+            in_time says 'the store is full'
             mount -o remount,size=30m "$HERE/storage"
             it_is_there scarcity
             cmp "$MNT/large" storage/large

@@ -36,6 +36,10 @@ import Testing
         #expect((12...600).contains(count), "\(count) calls")
         #expect(try bench.domain.report().state != .idle)
         #expect(bench.store.text(at: "kept") == "old kept")
+        // Nor in a minute of which each second could be that of an attempt.
+        bench.store.clearCalls()
+        for _ in 0..<60 { try await bench.send(after: 1) }
+        #expect(bench.store.calls.count < 40, "\(bench.store.calls.count) calls in a minute")
         bench.store.setHooks()
         // Nobody does anything; only time passes, at most the longest pause between two attempts and a little.
         for _ in 0..<12 {
