@@ -69,11 +69,38 @@ import Testing
     @Test func theDirectoryIsNone() async throws {
         try await SSHServer.run { server in
             expect(
-                try await failure(server, try server.address(of: server.root + "/none")), SFTPFailure.refused,
+                try await failure(server, try server.address(of: server.root + "/none")), SFTPFailure.missing,
                 "there is no directory \(server.root)/none there")
             expect(
                 try await failure(server, try server.address(of: server.folder + "/id")), SFTPFailure.refused,
                 "is not a directory there")
+        }
+    }
+
+    /// For a new store, and taken back if the domain can't be created.
+    @Test func theDirectoryIsMade() async throws {
+        try await SSHServer.run { server in
+            let path = server.root + "/new"
+            let directory = NewDirectory(try server.address(of: path), command: server.command)
+            #expect(try await directory.isMissing())
+            try await directory.make()
+            #expect(try await !directory.isMissing())
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode == S_IFDIR | 0o700)
+            #expect(try await failure(server, try server.address(of: path)) == nil)
+            #expect(FileManager.default.createFile(atPath: path + "/file", contents: nil))
+            await #expect(throws: SFTPFailure.self) { try await directory.remove() }
+            #expect(unlink(path + "/file") == 0)
+            try await directory.remove()
+            #expect(try await directory.isMissing())
+            let deep = NewDirectory(try server.address(of: path + "/deep"), command: server.command)
+            #expect(try await deep.isMissing())
+            await #expect {
+                try await deep.make()
+            } throws: { error in
+                let text = "the directory above \(path)/deep does not exist there"
+                return (error as? SFTPFailure)?.message.contains(text) == true
+            }
         }
     }
 

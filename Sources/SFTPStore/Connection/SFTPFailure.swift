@@ -6,13 +6,17 @@ package enum SFTPFailure: Error, Hashable, Sendable {
     case notAuthenticated(String)
     /// Its host key is unknown or has changed.
     case untrusted(String)
+    /// There is nothing at the path.
+    case missing(String)
     /// This will not work until something is changed.
     case refused(String)
 
     /// The message for users.
     package var message: String {
         switch self {
-        case .unreachable(let text), .notAuthenticated(let text), .untrusted(let text), .refused(let text): text
+        case .unreachable(let text), .notAuthenticated(let text), .untrusted(let text), .missing(let text),
+            .refused(let text):
+            text
         }
     }
 }

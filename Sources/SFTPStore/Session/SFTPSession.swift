@@ -69,7 +69,7 @@ final class SFTPSession: Sendable {
             case .lost(let failure): throw failure
             case .cancelled: throw .unreachable("\(address): cancelled")
             case .status(let status) where status.code == .noSuchFile:
-                throw .refused("\(address): there is no directory \(shown) there")
+                throw .missing("\(address): there is no directory \(shown) there")
             case .status(let status): throw .refused("\(address): \(shown): \(status.words)")
             }
         }

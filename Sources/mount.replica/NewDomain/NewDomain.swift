@@ -70,7 +70,7 @@ struct NewDomain {
     private func openStore(_ creation: DomainCreation) throws -> TriedStore {
         if options.createsStore, try StoreFactory.isMissing(storeURL) {
             try creation.run(.makeStore) {
-                try StoreFactory.make(storeURL, mode: 0o700)
+                try StoreFactory.make(storeURL)
             } undo: {
                 try StoreFactory.takeBack(storeURL)
             }

@@ -52,19 +52,30 @@ struct StateMaker {
 
     private func makeFolders(above path: FilePath) throws {
         let folder = path.removingLastComponent()
-        if mkdir(folder.string, 0o700) != 0 {
-            if errno == EEXIST { return }
-            guard errno == ENOENT, !folder.isEmpty, folder != path else {
-                throw ControlFailure(.failed, "\(folder) can't be made: \(Errno(rawValue: errno))")
-            }
+        if try makeFolder(folder) { return }
+        if !folder.isEmpty, folder != path {
             try makeFolders(above: folder)
-            return try makeFolders(above: path)
+            // In proc(5), the folder above is there all the same.
+            if try makeFolder(folder) { return }
+        }
+        throw ControlFailure(.failed, "\(folder) can't be made: \(Errno.noSuchFileOrDirectory)")
+    }
+
+    /// - Returns: False if the folder above is missing.
+    private func makeFolder(_ folder: FilePath) throws -> Bool {
+        guard mkdir(folder.string, 0o700) == 0 else {
+            switch errno {
+            case EEXIST: return true
+            case ENOENT: return false
+            default: throw ControlFailure(.failed, "\(folder) can't be made: \(Errno(rawValue: errno))")
+            }
         }
         // Another domain may have been created in it meanwhile.
         try creation.run(.makeFolders) {
         } undo: {
             rmdir(folder.string)
         }
+        return true
     }
 
     private func said(_ body: () throws -> Void) throws {

@@ -11,14 +11,23 @@ enum ServerStore {
 
     /// Connects to the server.
     static func storage(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> SFTPStorage {
-        let address: SFTPAddress
-        do throws(SFTPAddress.Invalid) { address = try SFTPAddress(url.rest) } catch {
-            throw .refused(error.description)
-        }
+        let address = try address(url)
         if credentials != nil {
             throw .refused("ssh logs in by itself, by a key: an sftp: URL takes no credentials=FILE")
         }
         do throws(SFTPFailure) { return try await SFTPStorage.open(address) } catch { throw StoreFailure(error) }
+    }
+
+    private static func address(_ url: StoreURL) throws(StoreFailure) -> SFTPAddress {
+        do throws(SFTPAddress.Invalid) { return try SFTPAddress(url.rest) } catch { throw .refused(error.description) }
+    }
+
+    /// Asks for, creates or removes the directory of a new store.
+    static func newDirectory<Value>(
+        _ url: StoreURL, _ body: (NewDirectory) async throws(SFTPFailure) -> Value
+    ) async throws(StoreFailure) -> Value {
+        let directory = NewDirectory(try address(url))
+        do throws(SFTPFailure) { return try await body(directory) } catch { throw StoreFailure(error) }
     }
 
     /// Opens the store of an existing domain.
@@ -57,6 +66,7 @@ extension StoreFailure {
         case .unreachable(let text): self = .unreachable(text)
         case .notAuthenticated(let text): self = .notAuthenticated(text)
         case .untrusted(let text): self = .untrustedServer(text)
+        case .missing(let text): self = .refused("\(text); --create (-o create) creates it for a new domain")
         case .refused(let text): self = .refused(text)
         }
     }

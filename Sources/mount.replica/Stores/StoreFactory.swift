@@ -4,6 +4,7 @@ import Logging
 import ProcessStore
 import ReplicaControl
 import ReplicaModel
+import SFTPStore
 import SystemPackage
 import Threads
 
@@ -18,22 +19,42 @@ enum StoreFactory {
         return FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
     }
 
-    /// Whether the store does not exist.
+    /// Whether the directory that is the store, here or on a server, does not exist.
     static func isMissing(_ url: StoreURL) throws -> Bool {
-        guard let path = try directory(of: url) else { return false }
-        return access(path.string, F_OK) != 0 && errno == ENOENT
-    }
-
-    /// Creates the directory of a new store.
-    static func make(_ url: StoreURL, mode: UInt16) throws(ControlFailure) {
-        try said(url) { () throws(RemoteStoreError) in
-            try DirectoryStore.makeDirectory(try path(url), mode: mode)
+        if let path = try directory(of: url) { return access(path.string, F_OK) != 0 && errno == ENOENT }
+        guard url.scheme == ServerStore.scheme else { return false }
+        return try told(url) { () async throws(StoreFailure) in
+            try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+                try await directory.isMissing()
+            }
         }
     }
 
-    /// Removes the directory that ``make(_:mode:)`` created, unless it has been used since.
+    /// Creates the directory of a new store, for its owner alone.
+    static func make(_ url: StoreURL) throws(ControlFailure) {
+        guard url.scheme == ServerStore.scheme else {
+            return try said(url) { () throws(RemoteStoreError) in
+                try DirectoryStore.makeDirectory(try path(url), mode: 0o700)
+            }
+        }
+        try told(url) { () async throws(StoreFailure) in
+            try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+                try await directory.make()
+            }
+        }
+    }
+
+    /// Removes the directory that ``make(_:)`` created, unless it has been used since.
     static func takeBack(_ url: StoreURL) throws {
-        if let path = try directory(of: url) { rmdir(path.string) }
+        if let path = try directory(of: url) {
+            rmdir(path.string)
+        } else {
+            try told(url) { () async throws(StoreFailure) in
+                try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+                    try await directory.remove()
+                }
+            }
+        }
     }
 
     /// Opens a store for a new domain and reads its root.
@@ -51,17 +72,20 @@ enum StoreFactory {
     }
 
     private static func tryOutOther(_ url: StoreURL, _ credentials: FilePath?) throws -> TriedStore {
-        let outcome = waited { () async -> Result<TriedStore, StoreFailure> in
-            do throws(StoreFailure) {
-                if url.scheme == ServerStore.scheme {
-                    return .success(try await ServerStore.tryOut(url, credentials: credentials))
-                }
-                // The store's own messages are not the one line that the user expects.
-                let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
-                return .success(try await ProgramStore.tryOut(url, credentials: credentials, log))
-            } catch {
-                return .failure(error)
-            }
+        try told(url) { () async throws(StoreFailure) in
+            if url.scheme == ServerStore.scheme { return try await ServerStore.tryOut(url, credentials: credentials) }
+            // The store's own messages are not the one line that the user expects.
+            let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
+            return try await ProgramStore.tryOut(url, credentials: credentials, log)
+        }
+    }
+
+    /// Blocks this thread until `body` has ended.
+    private static func told<Value: Sendable>(
+        _ url: StoreURL, _ body: @escaping @Sendable () async throws(StoreFailure) -> Value
+    ) throws(ControlFailure) -> Value {
+        let outcome = waited { () async -> Result<Value, StoreFailure> in
+            do throws(StoreFailure) { return .success(try await body()) } catch { return .failure(error) }
         }
         do throws(StoreFailure) { return try outcome.get() } catch {
             throw ControlFailure(.badStore, "\(url): \(error.message)")

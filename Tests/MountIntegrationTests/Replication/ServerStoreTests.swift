@@ -82,6 +82,29 @@ import Testing
             """)
     }
 
+    /// It is removed again if the import is refused.
+    @Test func aMissingDirectoryIsCreatedOnDemand() async throws {
+        try await Self.run(
+            """
+            echo text >"$SRC/file"
+            url="sftp://server$HERE/storage/new"
+            replica import d "$SRC" --store "$url" 2>said && fail 'it was not there'
+            has said '--create (-o create) creates it'
+            # There the state can't be made, after the directory was.
+            XDG_DATA_HOME=/proc replica import d "$SRC" --store "$url" --create 2>said && fail 'there can be no state'
+            has said '/proc/replica can'"'"'t be made'
+            not test -e storage/new
+            content_is "$SRC/file" text
+            replica import d "$SRC" --store "$url" --create >/dev/null
+            equal "$(stat -c %a storage/new)" 700
+            mount_it
+            settle
+            diff -r "$MNT" storage/new
+            umount "$MNT"
+            end_daemon
+            """)
+    }
+
     /// Fetched on demand, by a mount that creates the domain, while the server is killed repeatedly.
     @Test func aServerThatIsKilledWhileFilesAreReadAndSentComesBack() async throws {
         try await Self.run(
