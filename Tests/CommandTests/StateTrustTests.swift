@@ -36,6 +36,30 @@ import Testing
         #expect(refusal?.contains(row.says ?? "-") ?? true, "\(String(describing: refusal))")
     }
 
+    /// For user 1000 with group 100.
+    @Test(
+        arguments: [
+            (0o755, 0, 0, nil), (0o755, 1000, 100, nil), (0o775, 1000, 100, nil), (0o1777, 0, 0, nil),
+            (0o1775, 0, 7, nil), (0o755, 1001, 100, "another user"), (0o1777, 1001, 100, "another user"),
+            (0o775, 1000, 7, "by others"), (0o777, 1000, 100, "by others"), (0o2775, 0, 50, "by others"),
+        ] as [(mode_t, uid_t, gid_t, String?)])
+    func decidesAboutTheFoldersAbove(mode: mode_t, user: uid_t, group: gid_t, says: String?) {
+        let folder = StateTrust.Above(permissions: mode, user: user, group: group)
+        let refusal = StateTrust.refusal(above: folder, for: 1000, group: 100)
+        #expect((refusal == nil) == (says == nil))
+        #expect(refusal?.contains(says ?? "-") ?? true, "\(String(describing: refusal))")
+    }
+
+    @Test func aFolderAboveThatOthersMayChangeIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let domain = try FakeDomain("d", in: folder)
+        #expect(throws: Never.self) { try StateTrust.checkAbove(domain.state) }
+        #expect(throws: Never.self) { try StateTrust.checkAbove(domain.state.appending("none").appending("none")) }
+        #expect(chmod(folder.path.string, 0o777) == 0)
+        let error = #expect(throws: StateTrustError.self) { try StateTrust.checkAbove(domain.state) }
+        #expect(error?.path.lastComponent == folder.path.lastComponent)
+    }
+
     @Test func itsErrorNamesThePath() throws {
         let folder = try TemporaryFolder()
         let domain = try FakeDomain("d", in: folder)

@@ -101,6 +101,7 @@ package struct DomainDirectory: Sendable {
         // A domain's tree is created last: without a tree, an import was interrupted and may be tried again.
         var tree = stat()
         guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else { return nil }
+        try StateTrust.checkAbove(state)
         try StateTrust.check(state)
         guard let json = try FileBytes.readIfPresent(state.appending(StateEntry.record.rawValue)) else { return nil }
         return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))

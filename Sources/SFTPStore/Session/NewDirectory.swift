@@ -15,7 +15,7 @@ package struct NewDirectory: Sendable {
         // The folder that a login begins in is there.
         guard !address.path.isEmpty else { return false }
         return try await connected { (connection) async throws(RequestFailure) in
-            do throws(RequestFailure) { _ = try await connection.send(.lookThrough(address.path)).attributes() } catch {
+            do throws(RequestFailure) { _ = try await connection.send(.stat(address.path)).attributes() } catch {
                 guard case .status(let status) = error, status.code == .noSuchFile else { throw error }
                 return true
             }

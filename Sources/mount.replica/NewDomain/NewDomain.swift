@@ -54,6 +54,10 @@ struct NewDomain {
     }
 
     private func checkPlaces(state: FilePath) throws {
+        let seen = try DiskPlace(of: state).seen
+        do throws(StateTrustError) { try StateTrust.checkAbove(seen) } catch {
+            throw ControlFailure(.refused, "\(error)")
+        }
         let others = try directories.domains().map { other in
             NewDomainPlaces.Other(
                 name: other.name.text, state: try DiskPlace(of: other.state),

@@ -102,7 +102,7 @@ struct Background {
         tell(ReplyLine(id: 0, answer: answer))
         guard !isForeground else { return }
         setsid()
-        let target = log.map { open($0.string, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
+        let target = log.map { open($0.string, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600) } ?? -1
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(null, 0)
         for descriptor: Int32 in 1...2 { dup2(target >= 0 ? target : null, descriptor) }

@@ -32,8 +32,13 @@ enum DomainInspection {
         facts.state = .unreadable(error.place, error.reason)
         guard let resolved = realpath(error.place.string, nil) else { return facts }
         defer { free(resolved) }
-        do throws(StateTrustError) { try StateTrust.check(FilePath(platformString: resolved)) } catch {
+        let state = FilePath(platformString: resolved)
+        do throws(StateTrustError) { try StateTrust.check(state) } catch {
             facts.state = .untrusted(error.path, error.reason, mend: mending(error.path))
+        }
+        // A folder above may be somebody else's with good reason.
+        do throws(StateTrustError) { try StateTrust.checkAbove(state) } catch {
+            facts.state = .untrusted(error.path, error.reason, mend: nil)
         }
         return facts
     }
