@@ -49,9 +49,12 @@ find_replica() {
         need_swift
         say "building (a few minutes the first time)" >&2
         for product in mount.replica "$@"; do
+            [ "$product" != replica-passthrough ] || continue
             swift build --package-path "$ROOT" -c release --static-swift-stdlib --product "$product" >&2
         done
         MOUNT_REPLICA=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib --show-bin-path)/mount.replica
+        # As it is installed.
+        case " $* " in *" replica-passthrough "*) build_passthrough "$(dirname "$MOUNT_REPLICA")/replica-passthrough" ;; esac
     fi
     [ -x "$MOUNT_REPLICA" ] || die "$MOUNT_REPLICA is no program"
 }

@@ -153,11 +153,18 @@ tag_for_outside() { # tag_for_outside FOLDER
     grep -qF "exact: \"$VERSION\"" "$OUTSIDE/Package.swift" || die "the example's manifest has no dependency by path to replace"
 }
 
+# The program that gets a capability of root's, of C alone: in whatever SwiftPM links is the Swift runtime, with what that does and reads
+# before main (SECURITY.md).
+build_passthrough() { # build_passthrough FILE
+    cc -std=gnu17 -O2 -Wall -fPIE -pie -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -Wl,-z,relro,-z,now,-z,noexecstack -s \
+        -I "$ROOT/Sources/CFuse" -o "$1" "$ROOT"/Sources/replica-passthrough/*.c
+}
+
 # The release programs, with the Swift runtime inside, so that mount(8)'s bare environment is enough for them.
 # Sets BIN to the folder they are in.
 build_release() {
     local product
-    for product in mount.replica replica replica-passthrough replica-store-s3 replica-store-webdav replica-store-rclone; do
+    for product in mount.replica replica replica-store-s3 replica-store-webdav replica-store-rclone; do
         swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --product "$product"
     done
     BIN=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --show-bin-path)

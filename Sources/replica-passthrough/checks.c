@@ -10,13 +10,36 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/// Opens a file of the kernel's /proc; another filesystem that is mounted there is not believed. -1 with errno set.
+static int open_in_proc(const char *name, int flags) {
+    struct statfs status;
+    int file = -1, folder = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return -1;
+    if (fstatfs(folder, &status) == 0) {
+        if (status.f_type == PROC_SUPER_MAGIC) file = openat(folder, name, flags | O_CLOEXEC);
+        else errno = EOPNOTSUPP;
+    }
+    int error = errno;
+    close(folder);
+    errno = error;
+    return file;
+}
+
+static FILE *read_proc(const char *name) {
+    int file = open_in_proc(name, O_RDONLY);
+    if (file < 0) return NULL;
+    FILE *stream = fdopen(file, "r");
+    if (!stream) close(file);
+    return stream;
+}
+
 /// The device number of the connection's filesystem, from Linux 6.13 on; 0 if it is not mounted, or the kernel does not
 /// report it.
 static unsigned connection_of(int device) {
     char path[64], line[128];
     unsigned number = 0;
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", device);
-    FILE *info = fopen(path, "re");
+    snprintf(path, sizeof path, "self/fdinfo/%d", device);
+    FILE *info = read_proc(path);
     if (!info) return 0;
     while (number == 0 && fgets(line, sizeof line, info)) sscanf(line, "fuse_connection: %u", &number);
     fclose(info);
@@ -44,7 +67,7 @@ int check_session(int device) {
     if (!S_ISCHR(status.st_mode) || status.st_rdev != makedev(10, 229)) return -ENOTTY;
     unsigned connection = connection_of(device);
     if (connection == 0) return -EOPNOTSUPP;
-    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    FILE *mounts = read_proc("self/mountinfo");
     if (!mounts) return -errno;
     char line[8192];
     bool is_found = false;
@@ -72,8 +95,8 @@ int check_file(int file) {
     if (!S_ISREG(status.st_mode) || !holds_data(file)) return -EOPNOTSUPP;
     // Regardless of the descriptor's mode, the kernel opens the registered file like the FUSE file: for writing too.
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    int again = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    snprintf(path, sizeof path, "self/fd/%d", file);
+    int again = open_in_proc(path, O_RDWR | O_NONBLOCK);
     if (again < 0) return -errno;
     close(again);
     return 0;

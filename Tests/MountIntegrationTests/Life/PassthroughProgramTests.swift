@@ -9,14 +9,15 @@ import Testing
         case setUserID = "chmod u+s"
     }
 
-    /// Installed like by `scripts/install`, below a prefix owned by root.
+    /// Built and installed like by `scripts/install`, below a prefix owned by root.
     static func words(_ grant: Grant) -> String {
         """
         before_user() {
             mkdir -p "$HERE/prefix/sbin" "$HERE/prefix/libexec"
             chown -R root "$HERE/prefix"
             cp "$BIN/mount.replica" "$BIN/replica" "$HERE/prefix/sbin"
-            cp "$BIN/replica-passthrough" "$HERE/prefix/libexec"
+            (. "\(scripts)/common.sh"; build_passthrough "$HERE/prefix/libexec/replica-passthrough")
+            chmod 755 "$HERE/prefix/libexec/replica-passthrough"
             \(grant.rawValue) "$HERE/prefix/libexec/replica-passthrough"
         }
         helpers() { pgrep -x replica-passthr || [ $? -eq 1 ]; }
@@ -94,8 +95,8 @@ import Testing
         }
     }
 
-    private static let install = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts/install").path
+    private static let scripts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts").path
 
     /// A user who can replace the file could give the capability to their own program.
     @Test func itIsInstalledOnlyWhereNobodyElseCanChangeIt() async throws {
@@ -110,20 +111,69 @@ import Testing
                 mount -t overlay -o "$layers" none "$sbin"
                 mount -t tmpfs -o mode=755 none /srv
                 program=libexec/replica-passthrough
-                install() { "\#(Self.install)" --from "$BIN" --prefix "$1" "${@:2}" >said; }
+                install() { "\#(Self.scripts)/install" --from "$BIN" --prefix "$1" "${@:2}" >said; }
                 install /srv/mine
                 equal "$(getcap /srv/mine/$program)" "/srv/mine/$program cap_sys_admin=ep"
                 equal "$(stat -c '%U %a' /srv/mine/$program)" 'root 755'
+                # Of C alone: nothing of the Swift runtime runs with its rights, and no folder is searched for libraries.
+                finds_no -qi swift /srv/mine/$program
+                readelf -dW /srv/mine/$program >dynamic
+                equal "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' dynamic)" libc.so.6
+                finds_no -qE 'RUNPATH|RPATH|TEXTREL' dynamic
+                has dynamic BIND_NOW
+                readelf -lW /srv/mine/$program >segments
+                has segments GNU_RELRO
                 install /srv/mine --uninstall
                 not test -e /srv/mine
                 mkdir -m 1777 /srv/theirs
-                install /srv/theirs/mine
-                has said '/srv/theirs/mine/libexec can be changed by others than root'
-                test -x /srv/theirs/mine/bin/replica; not test -e /srv/theirs/mine/$program
+                not install /srv/theirs/mine 2>errors
+                has errors '/srv/theirs (root, mode 1777) can be changed by others than root'
+                not test -e /srv/theirs/mine
                 END
                 unshare -m --propagation private bash -c '
                     set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR; . "$HERE/script"'
                 """#)
+        }
+    }
+
+    /// What it knows of a connection and its mount comes from procfs alone.
+    @Test func itBelievesNoOtherProc() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words(.capability) + #"""
+                    cat >ask.py <<'END'
+                    import array, ctypes, errno, os, socket, struct, subprocess, sys
+                    libc = ctypes.CDLL(None, use_errno=True)
+                    helper, user = sys.argv[1], int(sys.argv[2])
+                    os.mkdir("foreign")
+                    device = os.open("/dev/fuse", os.O_RDWR)
+                    data = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+                    assert libc.mount(b"x", b"foreign", b"fuse", 0, data) == 0
+                    minor = [line.split()[2] for line in open("/proc/self/mountinfo") if "/foreign " in line][0].split(":")[1]
+                    assert libc.mount(b"none", b"/proc", b"tmpfs", 0, b"mode=755") == 0
+                    os.makedirs("/proc/self/fdinfo")
+                    for number in range(10):
+                        with open(f"/proc/self/fdinfo/{number}", "w") as file: file.write(f"fuse_connection:\t{minor}\n")
+                    with open("/proc/self/mountinfo", "w") as file:
+                        file.write(f"1 1 0:{minor} / /m rw - fuse x rw,user_id={user},group_id=0\n")
+                    os.setgroups([]); os.setresgid(user, user, user); os.setresuid(user, user, user)
+                    channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                    child = subprocess.Popen([helper], stdin=other)
+                    other.close()
+                    channel.settimeout(10)
+                    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [device]))]
+                    channel.sendmsg([struct.pack("Ii", 1, 0)], rights)
+                    answer = struct.unpack("i", channel.recv(64))[0]
+                    print(errno.errorcode[-answer] if answer else "accepted")
+                    END
+                    id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+                    export -f before_user
+                    answer=$(unshare --mount bash -ec '
+                        before_user; chmod 755 "$HERE"
+                        user=$(id -u replicatest) python=$(command -v /usr/bin/python3 || command -v python3)
+                        "$python" ask.py "$HERE/prefix/libexec/replica-passthrough" "$user"')
+                    equal "$answer" ENOTSUP
+                    """#)
         }
     }
 
