@@ -38,6 +38,7 @@ struct Replica: ParsableCommand {
     static func main() {
         do {
             let words = CommandLine.arguments.dropFirst()
+            if words.first == PlaceProbe.word { return PlaceProbe.run() }
             if words == ["--version"] { return try MountProgram.printVersions() }
             // The help text is fixed; the stores installed on this machine are not.
             var command = try Replica.parseAsRoot(words == ["help", "stores"] ? ["stores"] : Array(words))

@@ -33,8 +33,8 @@ import Testing
             "warning passthrough is missing: apt-get install --reinstall replica"
         ),
         (
-            { $0.passthrough = missing("/opt/a b") },
-            "warning passthrough /opt/a b is missing: sudo scripts/install"
+            { $0.passthrough = missing("/a b/libexec/replica-passthrough") },
+            "warning passthrough /a b/libexec/replica-passthrough is missing: scripts/install --prefix '/a b'"
         ),
         (
             { $0.passthrough?.isPrivileged = false },
@@ -120,6 +120,30 @@ import Testing
         (facts.user, facts.fusermount, facts.fuseMounts, facts.sharedInFstab) = (0, nil, 2000, ["/srv"])
         (facts.ringsForbidden, facts.passthrough) = (1, Self.missing("/x"))
         #expect(facts.findings.allSatisfy { $0.severity == .fine }, "\(facts.findings)")
+    }
+
+    /// Nothing that root could do would mend it: what root gives rights to there, others could have replaced.
+    @Test func aPrefixOfAUserNeedsNoPassthroughProgram() {
+        var facts = MachineFacts()
+        var program = Self.missing("/home/me/.local/libexec/replica-passthrough")
+        program.isRootsAlone = false
+        for (isInstalled, isPrivileged) in [(false, false), (true, false), (true, true)] {
+            (program.isInstalled, program.isPrivileged) = (isInstalled, isPrivileged)
+            facts.passthrough = program
+            #expect(facts.findings.allSatisfy { $0.severity == .fine }, "\(facts.findings)")
+            let message = facts.findings.first { $0.check == .passthrough }?.message
+            #expect(message?.contains("/home/me/.local is not root's alone") == !isPrivileged, "\(message ?? "")")
+        }
+    }
+
+    /// Each reason has a text of its own.
+    @Test func withoutAMountProgramTheKernelIsNotBlamed() {
+        var facts = MachineFacts()
+        facts.passthrough = nil
+        let message = facts.findings.first { $0.check == .passthrough }?.message
+        #expect(message == "mount.replica was not found, so nothing uses replica-passthrough")
+        facts.kernelPasses = false
+        #expect(facts.findings.first { $0.check == .passthrough }?.message.hasPrefix("this kernel can't") == true)
     }
 
     @Test func anOldKernelNeedsNoPassthroughProgram() {

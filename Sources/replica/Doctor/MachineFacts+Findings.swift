@@ -68,8 +68,11 @@ extension MachineFacts {
 
     private var passthroughFinding: Finding {
         if isRoot { return .fine(.passthrough, "root's daemons need no replica-passthrough") }
-        guard kernelPasses, let passthrough else {
+        if !kernelPasses {
             return .fine(.passthrough, "this kernel can't read and write the files of users' mounts (Linux 6.13)")
+        }
+        guard let passthrough else {
+            return .fine(.passthrough, "mount.replica was not found, so nothing uses replica-passthrough")
         }
         return passthrough.finding(asRoot: asRoot)
     }

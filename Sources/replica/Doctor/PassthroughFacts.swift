@@ -7,6 +7,9 @@ struct PassthroughFacts {
     /// `libexec/replica-passthrough` in the prefix of mount.replica.
     var path = "/usr/libexec/replica-passthrough"
     var isInstalled = true
+    /// Whether only root can put a file there. Elsewhere `scripts/install` does not install it, because root would give
+    /// rights to a file that others can replace.
+    var isRootsAlone = true
     /// It has CAP_SYS_ADMIN, or is set-user-ID root.
     var isPrivileged = true
     /// Whether its filesystem is mounted without set-user-ID, which ignores capabilities too.
@@ -21,10 +24,27 @@ struct PassthroughFacts {
         let prefix = FilePath(platformString: real).removingLastComponent().removingLastComponent()
         path = prefix.appending("libexec").appending("replica-passthrough").string
         isInstalled = access(path, X_OK) == 0
+        isRootsAlone = Self.isRootsAlone(prefix)
         var (status, volume) = (stat(), statvfs())
         guard stat(path, &status) == 0, statvfs(path, &volume) == 0 else { return }
         isPrivileged = status.st_uid == 0 && status.st_mode & S_ISUID != 0 || Self.mayAdminister(path)
         isOnNoSetID = volume.f_flag & UInt(ST_NOSUID) != 0
+    }
+
+    /// Like `only_roots` of `scripts/install`: the folders up to the root are root's. Where everybody may make entries, but
+    /// remove only their own, what root has there is safe.
+    private static func isRootsAlone(_ prefix: FilePath) -> Bool {
+        let libexec = prefix.appending("libexec")
+        var status = stat()
+        var folder = stat(libexec.string, &status) == 0 ? libexec : prefix
+        var hasRootsEntry = false
+        while stat(folder.string, &status) == 0, status.st_uid == 0 {
+            let isSafe = hasRootsEntry && status.st_mode & S_ISVTX != 0
+            if status.st_mode & 0o022 != 0, !isSafe { return false }
+            if !folder.removeLastComponent() { return true }
+            hasRootsEntry = true
+        }
+        return false
     }
 
     /// Whether the kernel gives it CAP_SYS_ADMIN: `struct vfs_cap_data` with the flag of effective capabilities.
@@ -43,13 +63,23 @@ struct PassthroughFacts {
         return (numbers[0], numbers[1]) >= (6, 13)
     }
 
+    private static func installing(into prefix: FilePath) -> String {
+        switch prefix.string {
+        case "/usr": "apt-get install --reinstall replica"
+        case "/usr/local": "scripts/install"
+        default: "scripts/install --prefix \(ShellWord.quoted(prefix))"
+        }
+    }
+
     func finding(asRoot: (String) -> String) -> Finding {
         let cost = "so the daemons of users read and write the files themselves, which takes longer"
+        let prefix = FilePath(path).removingLastComponent().removingLastComponent()
+        if !isRootsAlone, !isInstalled || !isPrivileged {
+            return .fine(
+                .passthrough, "\(prefix) is not root's alone and so has no replica-passthrough with rights, \(cost)")
+        }
         if !isInstalled {
-            let isPackaged = path.hasPrefix("/usr/libexec/")
-            return .warning(
-                .passthrough, "\(path) is missing, \(cost)",
-                mend: asRoot(isPackaged ? "apt-get install --reinstall replica" : "scripts/install"))
+            return .warning(.passthrough, "\(path) is missing, \(cost)", mend: asRoot(Self.installing(into: prefix)))
         }
         let word = ShellWord.quoted(Array(path.utf8))
         if !isPrivileged {

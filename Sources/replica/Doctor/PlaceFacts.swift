@@ -1,4 +1,3 @@
-import Glibc
 import ReplicaControl
 import SystemPackage
 
@@ -25,12 +24,29 @@ struct PlaceFacts: Equatable {
 
     /// Inspects the folder, with a timeout of a few seconds.
     init(at path: FilePath) {
-        self.path = path
-        let bytes = path.withPlatformString {
+        let bytes = Self.bytes(of: path)
+        self.init(spaceAt: path, bytes)
+        guard outcome == .seen else { return }
+        guard let probe = PlaceProbe.ask(bytes) else {
+            outcome = .silent
+            return
+        }
+        (hasAttributes, isWritable) = probe
+    }
+
+    /// Whether the folder can be reached. It may be in another user's mount, so no more is asked of it.
+    static func outcome(at path: FilePath) -> Outcome { PlaceFacts(spaceAt: path, bytes(of: path)).outcome }
+
+    private static func bytes(of path: FilePath) -> [UInt8] {
+        path.withPlatformString {
             $0.withMemoryRebound(to: UInt8.self, capacity: path.length) {
                 Array(UnsafeBufferPointer(start: $0, count: path.length))
             }
         }
+    }
+
+    private init(spaceAt path: FilePath, _ bytes: [UInt8]) {
+        self.path = path
         let words = ["-f", "-c", "%S %a %b %d %c", "--"].map { Array($0.utf8) } + [bytes]
         guard let result = BoundedProgram.run("/usr/bin/stat", words, seconds: DaemonProbe.helloSeconds) else {
             outcome = .silent
@@ -44,8 +60,6 @@ struct PlaceFacts: Equatable {
         }
         (free, total) = (numbers[0].multiplied(numbers[1]), numbers[0].multiplied(numbers[2]))
         freeFiles = numbers[4] > 0 ? numbers[3] : nil
-        hasAttributes = AttributeSupport.isThere(at: path)
-        isWritable = access(path.string, W_OK) == 0
     }
 
     /// Nothing more can be written.
