@@ -64,7 +64,7 @@ import Testing
                     refused /srv/way/mine "/srv/home (replicatest, mode 755)"
                     mkdir -m 1777 /srv/everyones; ln -s /srv/elsewhere /srv/everyones/link
                     refused /srv/everyones/link "the link /srv/everyones/link (root)"
-                    not grep -rl secret /srv --exclude=secret
+                    finds_no -r --exclude=secret secret /srv
 
                     # What root made is root's, in a folder for everybody too, and by root's links.
                     mkdir /srv/everyones/roots; ln -s /srv/everyones/roots /srv/short
@@ -72,7 +72,7 @@ import Testing
                     test -x /srv/everyones/roots/mine/bin/replica
                     equal "$(readlink /sbin/mount.replica)" /srv/short/mine/sbin/mount.replica
                     install /srv/short/mine --uninstall
-                    equal "$(ls -A /srv/everyones/roots)" ""
+                    prints "" ls -A /srv/everyones/roots
                     not test -L /sbin/mount.replica
                     # Not what is in the user's home either, by root.
                     listing >before
@@ -104,15 +104,15 @@ import Testing
                     has said "not linked for mount(8)"
                     has said "/srv/theirs (replicatest, mode 755) can be changed by others than root: replica-passthrough is not installed"
                     lacks said "ln -s"
-                    equal "$(cat asked)" ""
+                    prints "" cat asked
                     # A link from before is told of.
                     ln -s /srv/theirs/mine/sbin/mount.replica /sbin/mount.replica
                     install /srv/theirs/mine
                     has said "WARNING: /sbin/mount.replica leads to"
-                    equal "$(cat asked)" ""
+                    prints "" cat asked
                     not install /srv/others/mine
                     has errors "/srv/others (daemon, mode 755) can be changed by others than root"
-                    equal "$(cat asked)" ""
+                    prints "" cat asked
                     END
                     """#)
         }
