@@ -45,8 +45,10 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(ReplicaError) -> ReplicaModel.Entry in
             let number = NodeNumber.item(node)
             if let ticket {
-                _ = try replica.performPresented(ticket, on: number)
-                return try replica.attributes(of: number)
+                guard let entry = try replica.performPresented(ticket, on: number) else {
+                    throw .errno(.noSuchFileOrDirectory)
+                }
+                return entry
             }
             return try setAttributes(changes, of: try check(node), file, Writer(context))
         } send: { reply, entry in

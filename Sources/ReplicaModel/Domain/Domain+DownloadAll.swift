@@ -24,7 +24,6 @@ extension Domain {
             return below.filter { $0.kind == .folder }
         }
         work.endCounting()
-        files.sort { $0.path.lexicographicallyPrecedes($1.path) }
         let fetched = try await bring(files, of: path, work) { _, _ in [] }
         return Download(items: listed.items + fetched.items, failed: listed.failed + fetched.failed)
     }
@@ -49,6 +48,8 @@ extension Domain {
             of: (Absent, Result<[ListedChild], Errno>).self, returning: Result<Download, Errno>.self
         ) { group in
             while true {
+                // Listings don't fail when they are cancelled.
+                if Task.isCancelled { return .failure(.interrupted) }
                 while running < mostAtOnce, let item = waiting.popFirst() {
                     running += 1
                     group.addTask { (item, await self.bring(item, work)) }
@@ -60,9 +61,9 @@ extension Domain {
                     result.items += 1
                     waiting += found(item, children)
                 case .failure(let error):
-                    if let stop = stop(after: error) {
+                    do throws(Errno) { try engine.checkConnected() } catch {
                         group.cancelAll()
-                        return .failure(stop)
+                        return .failure(error)
                     }
                     // An item that was removed in the meantime need not be fetched.
                     guard error != .noSuchFileOrDirectory || item.path == top else { continue }
@@ -75,7 +76,8 @@ extension Domain {
         return done
     }
 
-    /// The number of concurrent fetches; two calls of the store are left to programs, which take precedence.
+    /// The number of concurrent fetches; two calls of the store are left to programs that
+    /// read, which take precedence, and to pinned items.
     private var mostAtOnce: Int {
         engine.options.isSequential ? 1 : max(1, min(12, engine.store.properties.concurrency - 2))
     }
@@ -90,11 +92,5 @@ extension Domain {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// The error that ends the whole download.
-    private func stop(after error: Errno) -> Errno? {
-        do throws(Errno) { try engine.checkConnected() } catch { return error }
-        return Task.isCancelled ? .interrupted : nil
     }
 }

@@ -3,17 +3,22 @@ internal import SystemPackage
 internal import Threads
 
 extension Domain {
-    /// Waits until everything written before is in the store, everything the store had is applied (statement 26) and
-    /// shown by the mount, and a power cut would lose none of it. Later writes are not waited for, except to items that were already pending.
+    /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a
+    /// power cut would lose none of it. Later writes are not waited for, except to items that were already pending.
     /// While the store is unreachable, or an item waits for the user, it keeps waiting, and failed items are retried
     /// every ten seconds or sooner.
-    /// - Parameter work: Receives the progress; changes found in the store are added to it.
+    /// - Parameters:
+    ///   - work: Receives the progress; changes found in the store are added to it.
+    ///   - isShown: Whether the mount must show it, too: a program that holds a folder in the kernel, for example while a file
+    ///     is fetched for link(2), is waited for then.
     /// - Throws: `CancellationError` if the waiting task is cancelled; errors of the database, the disk or the store.
-    package func waitForStabilization(work: RequestProgress = RequestProgress()) async throws {
+    package func waitForStabilization(
+        work: RequestProgress = RequestProgress(), isShown: Bool = false
+    ) async throws {
         try await engine.awaited {
             try await becomeStable(work)
             try await engine.makeDurable()
-            try await awaitInvalidations()
+            if isShown { try await awaitInvalidations() }
         }
     }
 

@@ -8,9 +8,9 @@ package protocol Presenter: Sendable {
     /// tree.
     /// - Parameter ticket: The change that the call is for: its request hands it to ``Replica/performPresented(_:_:in:)``.
     func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool
-    /// Invalidates a name and its folder's listing in the kernel.
+    /// Invalidates a name and its folder's listing in the kernel. Must not be called with the replica's lock held.
     func invalidate(_ name: FileName, in folder: ItemNumber)
-    /// Invalidates an item's attributes and content in the kernel.
+    /// Invalidates an item's attributes and content in the kernel. Must not be called with the replica's lock held.
     func invalidate(_ number: ItemNumber)
     /// Calls `body` when the kernel has carried out everything that was invalidated before.
     func afterInvalidations(_ body: @escaping @Sendable () -> Void)
@@ -188,13 +188,15 @@ extension Replica {
         if let presenter, isSeen, try isMade(call, by: presenter, change) { return }
         // Whether the kernel has listed the folder is determined together with the change: a program may have opened it
         // just before.
-        let stale = try withTreeWaking { (tree) throws(ReplicaError) in
-            _ = try change(tree)
+        let (made, stale) = try withTreeWaking { (tree) throws(ReplicaError) in
+            // One that fails may be made in part.
+            let made = Result { () throws(ReplicaError) in _ = try change(tree) }
             let stale = call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
             if presenter != nil { tree.presentations.addUntold(stale) }
-            return stale
+            return (made, stale)
         }
         if let presenter, !stale.isEmpty { tell(presenter, of: stale) }
+        try made.get()
     }
 
     /// Invalidates places in the kernel. They were noted as untold together with the change.
@@ -217,29 +219,27 @@ extension Replica {
         let key = call.places[0]
         let outcome = Locked<(error: ReplicaError?, isStale: Bool)>((nil, false))
         let carryOut: (Tree) -> Result<Entry?, ReplicaError> = { tree in
-            switch Result(catching: { () throws(ReplicaError) in try change(tree) }) {
-            case .failure(let error):
-                outcome.withLock { $0.error = error }
-                return .failure(error)
-            case .success(let node):
-                var isStale = tree.presentations.passOnUntold(call.places)
-                let answer = Result { () throws(ReplicaError) in try tree.answer(call, node) }
-                if case .failure = answer, !isStale {
-                    // To the kernel the call has failed, and it keeps what it had there.
-                    tree.presentations.addUntold(call.places)
-                    isStale = true
-                }
-                outcome.withLock { $0.isStale = isStale }
-                return answer
+            let made = Result { () throws(ReplicaError) in try change(tree) }
+            let answer = made.flatMap { node in Result { () throws(ReplicaError) in try tree.answer(call, node) } }
+            var isStale = tree.presentations.passOnUntold(call.places)
+            if case .failure = answer, !isStale {
+                // To the kernel the call has failed, and it keeps what it had there; the change may be made, or a part of it.
+                tree.presentations.addUntold(call.places)
+                isStale = true
             }
+            outcome.withLock {
+                $0.isStale = isStale
+                if case .failure(let error) = made { $0.error = error }
+            }
+            return answer
         }
         guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
         _ = presenter.present(call, ticket)
         // Under the lock: an abandoned call may be making the change right now.
         if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
         let (error, isStale) = outcome.withLock { $0 }
-        if let error { throw error }
         if isStale { tell(presenter, of: call.places) }
+        if let error { throw error }
         return true
     }
 }

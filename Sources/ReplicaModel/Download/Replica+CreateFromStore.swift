@@ -32,6 +32,21 @@ extension Tree {
             try Ownership.inherit(name, in: below, madeAfter: moment)
         }
         let former = try formerNumber(of: item.identifier)
+        do throws(ReplicaError) {
+            return try addMade(item, as: name, in: folder, status, number: former)
+        } catch {
+            // Otherwise the next attempt would find the item there, without the rest of its metadata.
+            if let node = folder.children?[name] { drop(node) }
+            let flags: Int32 = item.kind == .folder ? AT_REMOVEDIR : 0
+            name.withCString { _ = unlinkat(below, $0, flags) }
+            throw error
+        }
+    }
+
+    /// Adds the node of an entry that was just created, and gives it the item's metadata.
+    private func addMade(
+        _ item: Item, as name: FileName, in folder: Node, _ status: FileStatus, number former: ItemNumber?
+    ) throws(ReplicaError) -> Node {
         let node = addNode(in: folder, name: name, kind: item.kind, number: former)
         node.fingerprint = FileFingerprint(status)
         setBase(Base(item, parent: folder.number), of: node)
@@ -143,7 +158,7 @@ extension HeldFile {
         for (name, value) in values where OwnXattr.field(of: name) == .extendedAttributes { try put(name, value) }
     }
 
-    private static let harmless: Set<Errno> = [.noData, .noSpace, .notSupported, .argListTooLong]
+    private static let harmless: Set<Errno> = [.noData, .noSpace, .quotaExceeded, .notSupported, .argListTooLong]
 
     private func put(_ name: String, _ value: [UInt8]?) throws(Errno) {
         do throws(Errno) {

@@ -113,7 +113,7 @@ extension Tree {
             return true
         } catch {
             guard error.errno.isOfItem else { throw error }
-            if let node = folder.children?[name] { drop(node) }
+            // Its name may have been made before it failed.
             let below = try descriptor(of: folder)
             let flags: Int32 = item.kind == .folder ? AT_REMOVEDIR : 0
             name.withCString { _ = unlinkat(below, $0, flags) }

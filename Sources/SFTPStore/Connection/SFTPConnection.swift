@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 import Threads
 
-/// One run of `ssh HOST -s sftp`, as seen by its callers. A separate thread does the work (``ConnectionLoop``). Safe
+/// One run of `ssh HOST -s sftp`, as seen by its callers. A separate thread does the work (``SSHProcess``). Safe
 /// from any thread.
 final class SFTPConnection: Sendable {
     struct State {
@@ -41,8 +41,8 @@ final class SFTPConnection: Sendable {
         }
         state.withLock { $0.outgoing = [SFTPRequest.hello] }
         let isStarted = Thread.run { [self] in
-            var loop = ConnectionLoop(self)
-            end(loop.run(call))
+            var process = SSHProcess(self)
+            end(process.run(call))
             isGone.fulfil(())
         }
         if !isStarted { throw .unreachable("the connection can't be made: no thread is left") }

@@ -95,7 +95,7 @@ struct DomainRequestHandler: ControlRequestHandler {
             let names = try path.fileNames()
             try await working(events) {
                 if names.isEmpty {
-                    try await domain.waitForStabilization(work: $0)
+                    try await domain.waitForStabilization(work: $0, isShown: true)
                 } else {
                     try await domain.waitForChanges(below: names, work: $0)
                 }

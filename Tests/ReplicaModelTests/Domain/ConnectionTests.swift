@@ -143,11 +143,14 @@ import Threads
             bench.store.write("theirs", to: "theirs")
             let (domain, isStable) = (bench.domain, Locked(false))
             let wait = Task {
-                try await domain.waitForStabilization()
+                try await domain.waitForStabilization(isShown: true)
                 isStable.withLock { $0 = true }
             }
+            defer { wait.cancel() }
             try await bench.until("the change and the wait are to be told") { presenter.waiting == 2 }
             #expect(bench.exists("theirs"))
+            // Who did not wait would have ended by then.
+            try await Task.sleep(for: .milliseconds(200))
             #expect(!isStable.withLock { $0 })
             presenter.tell()
             try await wait.value

@@ -137,4 +137,19 @@ import Threads
         #expect(answer.withLock { $0?.errno } == .noSuchFileOrDirectory)
         #expect(presenter.forgotten.withLock { $0 } == call.places)
     }
+
+    /// Also one that fails: a part of it may be made.
+    @Test(arguments: [true, false]) func aChangeThatFailsIsToldOf(isSeen: Bool) async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let replica = bench.replica
+        let from = PresentedItem(path: [FileName("from")], number: try bench.number("from"))
+        let call = PresentedCall.makeFile(FileName("new"), in: from)
+        presenter.onCall.withLock { $0 = { _ = try? replica.performPresented($0, FileName("new"), in: from.number) } }
+        #expect(throws: ReplicaError.errno(.ioError)) {
+            try replica.present(call, isSeen: isSeen) { (_) throws(ReplicaError) in throw .errno(.ioError) }
+        }
+        #expect(presenter.forgotten.withLock { $0 } == call.places)
+    }
 }

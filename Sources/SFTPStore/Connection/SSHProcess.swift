@@ -5,7 +5,7 @@ import Threads
 
 /// The thread of a connection: starts ssh, reads and writes packets, enforces the time limits, and ends it. Large: the
 /// state of one connection, only accessed by its thread.
-struct ConnectionLoop {
+struct SSHProcess {
     /// How long to wait for the exit status of an ssh whose output has ended.
     private static let momentOfDeath = Duration.seconds(1)
     /// The maximum number of reads of output that is left after ssh has ended.
