@@ -197,8 +197,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "CLinux", "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl", "ReplicaModel",
-                "ReplicaTestSupport", log, system,
+                "CLinux", "ChildProcess", "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl",
+                "ReplicaModel", "ReplicaTestSupport", log, system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "FuzzTests",

@@ -46,6 +46,7 @@ int setfsgid(uint32_t group);
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400
 #define CL_CLONE_NEWNS 0x20000
+#define CL_CLONE_FS 0x200
 #define CL_FICLONE 0x40049409
 /// ioctl_iflags(2) and ioctl_fsgetxattr(2), with the numbers of 64-bit kernels.
 #define CL_FS_IOC_GETFLAGS 0x80086601U

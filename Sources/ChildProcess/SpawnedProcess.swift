@@ -37,7 +37,7 @@ package struct SpawnedProcess: Sendable {
     /// Its standard error.
     package let errors: OwnedDescriptor
 
-    /// Starts a program in its own process group, in `/`, with no descriptors except 0, 1, 2 and the given one.
+    /// Starts a program in its own process group, in `/`, with the umask of ``ProgramUmask``, with no descriptors except 0, 1, 2 and the given one.
     /// - Throws: An errno.
     package init(_ call: ProgramCall) throws(Errno) {
         let (ours, its) = try Self.sockets()
@@ -93,7 +93,9 @@ package struct SpawnedProcess: Sendable {
         var variables = call.environment.map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
         var child = pid_t()
-        let error = posix_spawnp(&child, call.path, &actions, &attributes, &words, &variables)
+        let error = try ProgramUmask.apply {
+            posix_spawnp(&child, call.path, &actions, &attributes, &words, &variables)
+        }
         guard error == 0 else { throw Errno(rawValue: error) }
         return child
     }

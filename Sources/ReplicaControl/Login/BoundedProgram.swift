@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Glibc
 
 /// Runs system programs that may hang: checks of mounts of dead or stopped daemons and of network disks, and calls of a session's services.
@@ -92,7 +93,8 @@ package enum BoundedProgram {
         variables.append(nil)
         defer { for word in arguments + variables { free(word) } }
         var child: pid_t = 0
-        return posix_spawn(&child, program, &actions, nil, arguments, variables) == 0 ? child : nil
+        let error = try? ProgramUmask.apply { posix_spawn(&child, program, &actions, nil, arguments, variables) }
+        return error == 0 ? child : nil
     }
 
     private static func read(_ pipe: Int32, until deadline: ContinuousClock.Instant) -> String? {

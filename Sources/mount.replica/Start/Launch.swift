@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import FuseMount
 import Glibc
 import Logging
@@ -12,7 +13,7 @@ enum Launch {
     static func run(_ plan: DaemonPlan, _ background: Background, _ service: SystemdSettings) -> Never {
         TerminationSignals.block()
         Faults.endProcessAtOnce()
-        umask(0)
+        ProgramUmask.clear()
         raiseDescriptorLimit()
         limitHeaps()
         AmazonKeys.take()

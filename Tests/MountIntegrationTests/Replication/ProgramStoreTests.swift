@@ -59,6 +59,31 @@ import Testing
             """)
     }
 
+    /// As most programs do, it leaves the modes of what it makes to the umask. The daemon itself has none.
+    @Test func whatAStoreMakesIsWritableForItsOwnerOnly() async throws {
+        try await Self.run(
+            """
+            {
+                echo '#!/bin/sh'
+                echo ": >$HERE/file-of-store; mkdir -p $HERE/folder-of-store"
+                echo 'exec /usr/local/lib/replica/stores/replica-store-example'
+            } >/usr/local/lib/replica/stores/replica-store-making
+            chmod 755 /usr/local/lib/replica/stores/replica-store-making
+            replica add d --store "making://$HERE/storage" >/dev/null
+            mount_it
+            equal "$(awk '/^Umask/ { print $2 }' "/proc/$(daemon)/status")" 0000
+            equal "$(stat -c %a file-of-store folder-of-store | tr '\\n' ' ')" '644 755 '
+            # Stricter, if the daemon was.
+            umount "$MNT"; end_daemon; no_daemon
+            rm -r file-of-store folder-of-store
+            (umask 077; mount_it)
+            eventually test -d folder-of-store
+            equal "$(stat -c %a file-of-store folder-of-store | tr '\\n' ' ')" '600 700 '
+            echo text >"$MNT/file"; chmod 666 "$MNT/file"; settle
+            equal "$(stat -c %a "$TREE/file")" 666
+            """)
+    }
+
     @Test func bothSidesOfAConflictAreKept() async throws {
         try await Self.run(
             """

@@ -59,6 +59,8 @@ import Testing
             mkdir "$MNT/made"
             settle
             is_theirs file "$(printf 'text\\nmore')"
+            # rclone leaves modes to the umask.
+            prints "" find storage -perm /022
             is_theirs moved/old old
             # What others do comes here.
             echo theirs >theirs

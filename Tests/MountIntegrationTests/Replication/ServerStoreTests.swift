@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    /// What ssh itself makes, and a command of its configuration, leaves its mode to the umask.
+    @Test func whatSSHMakesIsWritableForItsOwnerOnly() async throws {
+        try await Self.run(
+            """
+            cp /usr/bin/ssh ssh/real
+            printf '%s\\n' '#!/bin/sh' ": >$HERE/file-of-ssh" "exec $HERE/ssh/real \\"\\$@\\"" >ssh/wrapper
+            chmod 755 ssh/wrapper
+            mount --bind ssh/wrapper /usr/bin/ssh
+            replica add d --store "sftp://server$HERE/storage" >/dev/null
+            mount_it
+            echo text >"$MNT/file"; settle
+            equal "$(stat -c %a file-of-ssh)" 644
+            """)
+    }
+
     /// Also while the server is down, and afterwards.
     @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
         try await Self.run(
