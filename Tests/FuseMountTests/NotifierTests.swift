@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 import Testing
 import Threads
 
@@ -72,6 +73,32 @@ import Threads
             #expect(statError(mount.file("7")) == 0)
             #expect(fileSystem.calls["lookup 7"] == 2)
         }
+    }
+
+    /// Somebody waits for the call, as `replica wait` does.
+    @Test func withoutAThreadTheMountEndsAndCallsAreNotLost() async throws {
+        try await onOwnThread {
+            try await withFolder { folder in
+                let session = try Session(SyntheticFileSystem(), options: .test())
+                try session.mount(at: folder)
+                let called = Gate(0)
+                session.notifier.invalidateInode(107)
+                session.notifier.afterQueued { called.withLock { $0 += 1 } }
+                #expect(throws: Errno.resourceTemporarilyUnavailable) { try session.run { _ in nil } }
+                #expect(called.withLock { $0 } == 1)
+                session.notifier.afterQueued { called.withLock { $0 += 1 } }
+                #expect(called.withLock { $0 } == 2 && names(folder) == [])
+            }
+        }
+    }
+
+    @Test func callsOfASessionThatNeverRanAreNotLost() throws {
+        let called = Gate(0)
+        var session: Session? = try Session(SyntheticFileSystem(), options: .test())
+        session?.notifier.afterQueued { called.withLock { $0 += 1 } }
+        #expect(called.withLock { $0 } == 0)
+        session = nil
+        #expect(called.withLock { $0 } == 1)
     }
 
     @Test func afterTheEndCallsAreNotLost() async throws {

@@ -68,10 +68,15 @@ public final class Notifier: Sendable {
     }
 
     /// Begins to send. The session stays alive until ``stop()``.
-    func start(_ session: Unmanaged<Session>) {
+    /// - Parameter makeThread: Starts a thread.
+    /// - Returns: False if no thread could be created: nothing is sent then, and ``stop()`` has to follow.
+    func start(
+        _ session: Unmanaged<Session>, _ makeThread: (@escaping @Sendable () -> Void) -> Thread?
+    ) -> Bool {
         let pointer = SessionPointer(session: session)
-        let thread = Thread { [self] in send(pointer.session) }
+        guard let thread = makeThread({ [self] in send(pointer.session) }) else { return false }
         queue.withLock { $0.thread = thread }
+        return true
     }
 
     private struct SessionPointer: @unchecked Sendable {
@@ -79,14 +84,18 @@ public final class Notifier: Sendable {
         let session: Unmanaged<Session>
     }
 
-    /// Sends what is queued and ends the thread.
+    /// Sends what is queued and ends the thread. Without a thread nothing can be sent, but the bodies of
+    /// ``afterQueued(_:)`` are called, because somebody may wait for them.
     func stop() {
-        let thread = queue.withLock { queue in
+        let (thread, left) = queue.withLock { queue in
             queue.isStopping = true
             defer { queue.thread = nil }
-            return queue.thread
+            guard queue.thread == nil else { return (queue.thread, [Message]()) }
+            defer { queue.messages = [] }
+            return (nil, queue.messages)
         }
         thread?.join()
+        for case .call(let body) in left { body() }
     }
 
     private func send(_ session: Unmanaged<Session>) {

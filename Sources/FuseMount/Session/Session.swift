@@ -50,6 +50,8 @@ public final class Session: Sendable {
     }
 
     deinit {
+        // Does nothing after a run.
+        notifier.stop()
         let handle = state.withLock { $0.handle }
         // Only a session that never ran still has a handle.
         if let handle { release(handle, pool: state.withLock { $0.pool }) }
@@ -89,11 +91,14 @@ public final class Session: Sendable {
     /// The process should not have files of its own mount open, except with O_PATH: if it is killed, they are closed, and the
     /// flush waits for the same process. Over io_uring not even aborting the connection ends that.
     /// - Throws: EAGAIN if no thread could be created, EINVAL if nothing is mounted.
-    public func run() throws(Errno) {
+    public func run() throws(Errno) { try run { Thread($0) } }
+
+    /// - Parameter makeThread: Starts the notifier's thread.
+    func run(_ makeThread: (@escaping @Sendable () -> Void) -> Thread?) throws(Errno) {
         let (handle, pool) = state.withLock { ($0.phase == .mounted ? $0.handle : nil, $0.pool) }
         guard let handle, let pool else { throw .invalidArgument }
-        notifier.start(Unmanaged.passUnretained(self))
-        let error = cfuse_pool_start(pool)
+        let notifies = notifier.start(Unmanaged.passUnretained(self), makeThread)
+        let error = notifies ? cfuse_pool_start(pool) : EAGAIN
         if error == 0 { cfuse_pool_wait(pool) }
         // The workers continue, refusing all requests, until nothing in this process can wait for the kernel any more.
         state.withLock { $0.phase = .ending }
