@@ -14,10 +14,12 @@ package enum PlainText {
         return bytes.count <= longest ? of(bytes) : of(Array(bytes.prefix(longest))) + "…"
     }
 
-    /// Not a control character, and not one that changes the writing direction.
-    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    /// Not a control character, no line break, and no format character, such as those that change the writing direction. Of
+    /// format characters only the joiners are harmless: Persian, Indic scripts and emoji need them.
+    package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .format: false
+        case .control, .lineSeparator, .paragraphSeparator: false
+        case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
         default: true
         }
     }

@@ -50,6 +50,8 @@ import Testing
         let folder = try TemporaryFolder()
         var text = try String(
             contentsOf: ScriptTests.root.appending(path: "systemd/\(scope)/replica@.service"), encoding: .utf8)
+        // The log has names of a store, and journald would show what begins with <0> on all terminals.
+        #expect(text.contains("\nSyslogLevelPrefix=no\n"))
         text = text.replacing("@sbindir@", with: Programs.folder.path).replacing("@bindir@", with: Programs.folder.path)
         let file = try folder.write(text, to: "replica@.service")
         let result = try await run(

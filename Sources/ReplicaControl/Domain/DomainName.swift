@@ -1,3 +1,5 @@
+import ChildProcess
+
 /// The name of a domain. It is used as the name of a directory below the state root, as the source in `/proc/mounts`, and
 /// before the colon in `NAME:PATH`, so names that would be ambiguous there are rejected.
 package struct DomainName: Hashable, Sendable, CustomStringConvertible {
@@ -12,7 +14,7 @@ package struct DomainName: Hashable, Sendable, CustomStringConvertible {
         if text.isEmpty { throw .empty }
         if text.utf8.count > Self.longest { throw .tooLong }
         if text == "." || text == ".." || text.hasPrefix(".") || text.hasPrefix("-") { throw .badStart }
-        let forbidden = text.unicodeScalars.first { $0 == "/" || $0 == ":" || $0.value < 0x20 || $0.value == 0x7F }
+        let forbidden = text.unicodeScalars.first { $0 == "/" || $0 == ":" || !PlainText.isHarmless($0) }
         if let forbidden { throw .forbidden(forbidden) }
         if text.first == " " || text.last == " " { throw .space }
         self.text = text
@@ -45,9 +47,8 @@ package enum DomainNameError: Error, Equatable, CustomStringConvertible {
         case .badStart: "a domain's name can't start with '.' or '-'"
         case .space: "a domain's name can't start or end with a space"
         case .forbidden(let scalar):
-            scalar.value < 0x20 || scalar.value == 0x7F
-                ? "a domain's name can't hold control characters"
-                : "a domain's name can't hold '\(scalar)'"
+            PlainText.isHarmless(scalar)
+                ? "a domain's name can't hold '\(scalar)'" : "a domain's name can't hold control or format characters"
         }
     }
 }

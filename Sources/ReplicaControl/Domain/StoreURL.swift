@@ -1,3 +1,4 @@
+import ChildProcess
 import PercentEncoding
 
 /// The address of a store: `file:///absolute/path`, `NAME://…` of a store that is a program (``StoreSearch``), or
@@ -29,7 +30,7 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         } else if RemoteText(rest).hasSecret {
             throw .secret
         }
-        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .notURL }
+        guard text.unicodeScalars.allSatisfy(PlainText.isHarmless) else { throw .notURL }
         self.text = text
         self.scheme = scheme
         self.rest = rest

@@ -13,7 +13,7 @@ enum StoreProbe {
         StoreTask.main {
             let findings = try await run(url, credentials: credentials)
             for finding in findings {
-                StoreTask.say(try isJSON ? ControlLine.encode(finding) : Array("\(line(finding))\n".utf8))
+                if isJSON { StoreTask.write(try ControlLine.encode(finding)) } else { StoreTask.say(line(finding)) }
             }
             return findings.allSatisfy { $0.verdict != .broken }
         }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Glibc
 import ReplicaControl
 import Threads
@@ -22,8 +23,11 @@ enum StoreTask {
         exit(code.withLock { $0.rawValue })
     }
 
+    /// Writes a line to standard output, always one: it may contain texts of a store.
+    static func say(_ line: String) { write(Array("\(PlainText.of(Array(line.utf8)))\n".utf8)) }
+
     /// Writes bytes to standard output.
-    static func say(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    static func write(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
     }
 }

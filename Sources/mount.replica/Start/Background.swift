@@ -160,12 +160,3 @@ struct Background {
         }
     }
 }
-
-/// Lines for a person.
-enum StandardError {
-    /// Writes `mount.replica: MESSAGE`.
-    static func say(_ message: String) {
-        let line = Array("mount.replica: \(message)\n".utf8)
-        _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
-    }
-}

@@ -17,7 +17,7 @@ enum Launch {
         raiseDescriptorLimit()
         limitHeaps()
         AmazonKeys.take()
-        var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "replica", factory: StandardError.logHandler)
         logger.logLevel = plan.isVerbose ? .debug : .warning
         let creation = DomainCreation()
         do {

@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Glibc
 
 /// Notifies the service manager that started this process of its state: sends sd_notify(3)'s lines as datagrams to the
@@ -50,8 +51,6 @@ struct SystemdNotice: Sendable {
     /// `STATUS=TEXT`: names and paths may contain line breaks, which would begin another line.
     static func status(_ text: String) -> String {
         "STATUS="
-            + String(
-                String.UnicodeScalarView(
-                    text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+            + String(String.UnicodeScalarView(text.unicodeScalars.map { PlainText.isHarmless($0) ? $0 : "?" }))
     }
 }

@@ -29,7 +29,7 @@ struct StoreTest {
     /// Tests the store and ends the process: with 0 if all are kept.
     static func main(_ url: StoreURL, only: String, _ options: MountOptions) -> Never {
         let test = StoreTest(url: url, only: only, credentials: options.domain.credentials) { line in
-            StoreTask.say(Array("\(line)\n".utf8))
+            StoreTask.say(line)
         }
         StoreTask.main { try await test.run() }
     }

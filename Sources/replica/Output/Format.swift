@@ -1,3 +1,4 @@
+import ChildProcess
 import Glibc
 import ReplicaControl
 
@@ -68,13 +69,17 @@ enum Format {
         Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : 0)
     }
 
-    /// A path with control characters shown as `?`, because terminals interpret them.
+    /// A path with control and format characters shown as `?`, because terminals interpret them.
     static func path(_ bytes: [UInt8]) -> String {
-        String(
-            String.UnicodeScalarView(
-                String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
-                    $0.properties.generalCategory == .control ? "?" : $0
-                }))
+        harmless(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// A line in which only tabs are left of the control characters: they separate the columns of a list.
+    static func line(_ text: String) -> String { harmless(text, except: "\t") }
+
+    private static func harmless(_ text: String, except kept: Unicode.Scalar? = nil) -> String {
+        let scalars = text.unicodeScalars.map { PlainText.isHarmless($0) || $0 == kept ? $0 : "?" }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// An item's path.

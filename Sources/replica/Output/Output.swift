@@ -3,8 +3,13 @@ import ReplicaControl
 
 /// Prints lines for people, or one line of JSON per object.
 enum Output {
-    /// A line on standard output.
+    /// A line on standard output, always one: it may contain names and texts of a store, or of the user.
     static func line(_ text: String) {
+        write(Array("\(Format.line(text))\n".utf8), to: 1)
+    }
+
+    /// A text of this program's own on standard output, of several lines.
+    static func document(_ text: String) {
         write(Array("\(text)\n".utf8), to: 1)
     }
 
@@ -19,8 +24,13 @@ enum Output {
         write(bytes + [UInt8(ascii: "\n")], to: 1)
     }
 
-    /// Text on standard error, without an end of line.
-    static func error(_ text: String) {
+    /// A question on standard error, without an end of line.
+    static func question(_ text: String) {
+        write(Array(Format.line(text).utf8), to: 2)
+    }
+
+    /// Progress on standard error, as it is: it returns to the beginning of its line.
+    static func progress(_ text: String) {
         write(Array(text.utf8), to: 2)
     }
 

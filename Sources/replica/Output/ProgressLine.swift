@@ -11,14 +11,14 @@ enum ProgressLine {
     static func show(_ progress: TransferProgress) {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        Output.error(display.show(progress, columns: columns(), now: Double(time.tv_sec)))
+        Output.progress(display.show(progress, columns: columns(), now: Double(time.tv_sec)))
     }
 
     /// Clears the line before a result is written.
-    static func end() { Output.error(display.end(keepsLine: false)) }
+    static func end() { Output.progress(display.end(keepsLine: false)) }
 
     /// Ends the line before an error is printed, so that the progress stays visible.
-    static func fail() { Output.error(display.end(keepsLine: true)) }
+    static func fail() { Output.progress(display.end(keepsLine: true)) }
 
     /// The terminal's width; a longer line could not be overwritten.
     private static func columns() -> Int {

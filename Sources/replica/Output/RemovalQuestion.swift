@@ -24,7 +24,7 @@ struct RemovalQuestion {
         guard isatty(0) == 1, isatty(2) == 1 else {
             throw ControlFailure(.usage, "this would \(words); pass --yes to do it")
         }
-        Output.error("\(words)? [y/N] ")
+        Output.question("\(words)? [y/N] ")
         let answer = (readLine() ?? "").lowercased()
         guard answer == "y" || answer == "yes" else { throw ControlFailure(.interrupted, "nothing was removed") }
     }

@@ -21,6 +21,27 @@ import Testing
         }
     }
 
+    /// The store has a name that would be a line of the kernel's for the journal, and an escape sequence for a terminal.
+    @Test func aNameInTheStoreForgesNoLine() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                as_replicatest <<'END'
+                name=$'a\n<0>kernel: x\e]0;y\a'
+                echo one >"$SRC/$name"; begin; settle
+                echo 'one and two' >"$STORE/$name"; chmod 000 "$STORE/$name"
+                log=$STATE/daemon.log
+                eventually has "$log" 'a change is put off'
+                has "$log" 'a <0>kernel: x ]0;y : Permission denied'
+                finds_no -q '^<0>' "$log"
+                equal "$(tr -d '\n' <"$log" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0
+                equal "$(grep -c 'a change is put off' "$log")" "$(wc -l <"$log")"
+                fusermount3 -u "$MNT"
+                END
+                """#)
+        }
+    }
+
     @Test func itWaitsForALogAndEndsWithItsReader() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -23,6 +23,9 @@ import Testing
                     mkdir tmp; mount -t tmpfs some tmp
                     refused 32 "some (tmpfs) is mounted there already" replica mount e tmp
                     equal "$(on_top "$HERE/tmp")" "tmpfs some"
+                    # The kernel's escapes in the table of mounts are decoded.
+                    umount tmp; mount -t tmpfs $'so\e[2J\nme' tmp
+                    refused 32 "so [2J me (tmpfs) is mounted there already" mount_replica e tmp
                     umount tmp; mount --bind store2 tmp
                     refused 32 "is mounted there already" replica mount e tmp
                     umount tmp
