@@ -45,7 +45,7 @@ import Testing
         ] as [(mode_t, uid_t, gid_t, String?)])
     func decidesAboutTheFoldersAbove(mode: mode_t, user: uid_t, group: gid_t, says: String?) {
         let folder = StateTrust.Above(permissions: mode, user: user, group: group)
-        let refusal = StateTrust.refusal(above: folder, for: 1000, group: 100)
+        let refusal = StateTrust.refusal(above: folder, for: 1000, groups: [100])
         #expect((refusal == nil) == (says == nil))
         #expect(refusal?.contains(says ?? "-") ?? true, "\(String(describing: refusal))")
     }

@@ -21,20 +21,25 @@ extension StateTrust {
             guard lstat(folder.string, &status) == 0 else { continue }
             let above = Above(permissions: status.st_mode & 0o7777, user: status.st_uid, group: status.st_gid)
             if isUnmapped(status.st_uid) { continue }
-            if let reason = refusal(above: above, for: geteuid(), group: getegid()) {
+            if let reason = refusal(above: above, for: geteuid(), groups: ownGroups) {
                 throw StateTrustError(path: folder, reason: reason)
             }
         }
     }
 
     /// Who may rename in a folder above the state, and what to do, or nil.
-    static func refusal(above folder: Above, for user: uid_t, group: gid_t) -> String? {
+    static func refusal(above folder: Above, for user: uid_t, groups: [gid_t]) -> String? {
         let remedy = "who can replace the domain's state: use a place (state=DIR) whose folders are all yours or root's"
         guard folder.user == 0 || folder.user == user else { return "belongs to another user, \(remedy)" }
         guard folder.permissions & mode_t(S_ISVTX) == 0 else { return nil }
         // A user's own group has no other members (umask 002).
-        let others: mode_t = folder.group == group ? 0o002 : 0o022
+        let others: mode_t = groups.contains(folder.group) ? 0o002 : 0o022
         return folder.permissions & others == 0 ? nil : "can be changed by others, \(remedy)"
+    }
+
+    /// The group of this process, and the one that the user's files have otherwise: newgrp(1) changes the first.
+    private static var ownGroups: [gid_t] {
+        [getegid()] + (getpwuid(geteuid()).map { [$0.pointee.pw_gid] } ?? [])
     }
 
     /// Whether the owner is somebody outside of this user namespace, such as root in a sandbox.

@@ -30,7 +30,9 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         } else if RemoteText(rest).hasSecret {
             throw .secret
         }
-        guard text.unicodeScalars.allSatisfy(PlainText.isHarmless) else { throw .notURL }
+        // A remote's folder may have format characters in its name, as some flags do: they are left out where it is printed.
+        guard text.unicodeScalars.allSatisfy({ PlainText.isHarmless($0) || $0.properties.generalCategory == .format })
+        else { throw .notURL }
         self.text = text
         self.scheme = scheme
         self.rest = rest

@@ -37,10 +37,19 @@ extension Tree {
         } catch {
             // Otherwise the next attempt would find the item there, without the rest of its metadata.
             if let node = folder.children?[name] { drop(node) }
-            let flags: Int32 = item.kind == .folder ? AT_REMOVEDIR : 0
-            name.withCString { _ = unlinkat(below, $0, flags) }
+            takeBack(name, in: below, FileIdentity(status), isFolder: item.kind == .folder)
             throw error
         }
+    }
+
+    /// Removes an entry, unless another one has taken its name.
+    private func takeBack(_ name: FileName, in folder: Int32, _ made: FileIdentity, isFolder: Bool) {
+        do throws(Errno) {
+            guard FileIdentity(try BackingPath(folder: folder, name: name).status()) == made else { return }
+        } catch {
+            return  // It is gone, or can't be told from another one.
+        }
+        name.withCString { _ = unlinkat(folder, $0, isFolder ? AT_REMOVEDIR : 0) }
     }
 
     /// Adds the node of an entry that was just created, and gives it the item's metadata.

@@ -9,7 +9,7 @@ import Testing
         data = f"fd={device},rootmode=40000,user_id={sys.argv[2]},group_id=0,allow_other".encode()
         assert libc.mount(b"x", sys.argv[1].encode(), b"fuse.replica", 0, data) == 0, ctypes.get_errno()
         # What waits for it then fails, and the test too.
-        signal.alarm(90)
+        signal.alarm(200)
         attributes = struct.pack("=QIIQQQQQQIIIIIIIIII", 0, 0, 0, 1, 4096, 8, 0, 0, 0, 0, 0, 0, 0o40777, 2, 0, 0, 0, 4096, 0)
         answers = {
             26: struct.pack("=IIIIHHIIHHI", 7, 31, 4096, 0, 1, 1, 4096, 1, 1, 0, 0) + bytes(28),  # INIT

@@ -222,13 +222,13 @@ import Testing
                 echo "$port" >upstream
                 sed -i "s/^Port .*/Port \(proxy.port)/" "$home/.ssh/config"
                 printf '[127.0.0.1]:%s %s\\n' \(proxy.port) "$(cat ssh/host.pub)" >>"$home/.ssh/known_hosts"
-                head -c 1000000 /dev/urandom >storage/large
+                head -c 4000000 /dev/urandom >storage/large
                 echo small >storage/small
                 replica add d --store "sftp://server$HERE/storage" >/dev/null
                 mount_it
                 in_time test -e "$MNT/small"
                 head -c 1000000 /dev/urandom >"$MNT/sent"
-                timeout 60 cmp "$MNT/large" storage/large & reader=$!
+                timeout 90 cmp "$MNT/large" storage/large & reader=$!
                 sleep 0.5
                 equal "$(timeout 15 cat "$MNT/small")" small
                 kill -0 "$reader"
