@@ -93,6 +93,7 @@ package enum BoundedProgram {
         variables.append(nil)
         defer { for word in arguments + variables { free(word) } }
         var child: pid_t = 0
+        // A program that can't be started has no answer, whatever the reason.
         let error = try? ProgramUmask.apply { posix_spawn(&child, program, &actions, nil, arguments, variables) }
         return error == 0 ? child : nil
     }

@@ -37,13 +37,13 @@ extension Tree {
         } catch {
             // Otherwise the next attempt would find the item there, without the rest of its metadata.
             if let node = folder.children?[name] { drop(node) }
-            takeBack(name, in: below, FileIdentity(status), isFolder: item.kind == .folder)
+            removeMade(name, in: below, FileIdentity(status), isFolder: item.kind == .folder)
             throw error
         }
     }
 
     /// Removes an entry, unless another one has taken its name.
-    private func takeBack(_ name: FileName, in folder: Int32, _ made: FileIdentity, isFolder: Bool) {
+    private func removeMade(_ name: FileName, in folder: Int32, _ made: FileIdentity, isFolder: Bool) {
         do throws(Errno) {
             guard FileIdentity(try BackingPath(folder: folder, name: name).status()) == made else { return }
         } catch {
