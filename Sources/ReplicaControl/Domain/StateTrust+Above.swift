@@ -28,13 +28,15 @@ extension StateTrust {
     }
 
     /// Who may rename in a folder above the state, and what to do, or nil.
-    static func refusal(above folder: Above, for user: uid_t, groups: [gid_t]) -> String? {
+    /// - Parameter groups: The user's own groups, asked for only where that decides.
+    static func refusal(above folder: Above, for user: uid_t, groups: @autoclosure () -> [gid_t]) -> String? {
         let remedy = "who can replace the domain's state: use a place (state=DIR) whose folders are all yours or root's"
         guard folder.user == 0 || folder.user == user else { return "belongs to another user, \(remedy)" }
         guard folder.permissions & mode_t(S_ISVTX) == 0 else { return nil }
         // A user's own group has no other members (umask 002).
-        let others: mode_t = groups.contains(folder.group) ? 0o002 : 0o022
-        return folder.permissions & others == 0 ? nil : "can be changed by others, \(remedy)"
+        let isOthers =
+            folder.permissions & 0o002 != 0 || folder.permissions & 0o020 != 0 && !groups().contains(folder.group)
+        return isOthers ? "can be changed by others, \(remedy)" : nil
     }
 
     /// The group of this process, and the one that the user's files have otherwise: newgrp(1) changes the first.

@@ -20,3 +20,21 @@ package enum SFTPFailure: Error, Hashable, Sendable {
         }
     }
 }
+
+extension SFTPFailure {
+    /// The failure of a request about the store's own directory.
+    /// - Parameter missing: The failure where the server has nothing at the path.
+    init(_ failure: RequestFailure, of address: SFTPAddress, missing: SFTPFailure) {
+        switch failure {
+        case .lost(let failure): self = failure
+        case .cancelled: self = .unreachable("\(address): cancelled")
+        case .status(let status) where status.code == .noSuchFile: self = missing
+        case .status(let status): self = .refused("\(address): \(address.shownPath): \(status.words)")
+        }
+    }
+}
+
+extension SFTPAddress {
+    /// The path for a message.
+    var shownPath: String { String(decoding: path, as: UTF8.self) }
+}

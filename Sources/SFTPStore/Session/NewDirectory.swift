@@ -47,15 +47,9 @@ package struct NewDirectory: Sendable {
         guard let outcome = await connection.hello.value() else { throw .unreachable("\(address): cancelled") }
         _ = try outcome.get()
         do throws(RequestFailure) { return try await body(connection) } catch {
-            switch error {
-            case .lost(let failure): throw failure
-            case .cancelled: throw .unreachable("\(address): cancelled")
-            case .status(let status) where status.code == .noSuchFile:
-                throw .refused("\(address): the directory above \(shown) does not exist there")
-            case .status(let status): throw .refused("\(address): \(shown): \(status.words)")
-            }
+            throw SFTPFailure(
+                error, of: address,
+                missing: .refused("\(address): the directory above \(address.shownPath) does not exist there"))
         }
     }
-
-    private var shown: String { String(decoding: address.path, as: UTF8.self) }
 }

@@ -47,7 +47,7 @@ final class SFTPSession: Sendable {
         let hello = try outcome.get()
         let limits = hello.has("limits@openssh.com") ? connection.send(.limits) : nil
         let path = address.path.isEmpty ? [UInt8(ascii: ".")] : address.path
-        let shown = String(decoding: address.path, as: UTF8.self)
+        let shown = address.shownPath
         do throws(RequestFailure) {
             var sizes = TransferSizes()
             if let limits {
@@ -65,13 +65,8 @@ final class SFTPSession: Sendable {
             while base.last == UInt8(ascii: "/") { base.removeLast() }
             return SFTPSession(connection, hello, base: base, sizes)
         } catch {
-            switch error {
-            case .lost(let failure): throw failure
-            case .cancelled: throw .unreachable("\(address): cancelled")
-            case .status(let status) where status.code == .noSuchFile:
-                throw .missing("\(address): there is no directory \(shown) there")
-            case .status(let status): throw .refused("\(address): \(shown): \(status.words)")
-            }
+            throw SFTPFailure(
+                error, of: address, missing: .missing("\(address): there is no directory \(shown) there"))
         }
     }
 

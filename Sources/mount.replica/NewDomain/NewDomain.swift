@@ -54,8 +54,8 @@ struct NewDomain {
     }
 
     private func checkPlaces(state: FilePath) throws {
-        let seen = try DiskPlace(of: state).seen
-        do throws(StateTrustError) { try StateTrust.checkAbove(seen) } catch {
+        let place = try DiskPlace(of: state)
+        do throws(StateTrustError) { try StateTrust.checkAbove(place.seen) } catch {
             throw ControlFailure(.refused, "\(error)")
         }
         let others = try directories.domains().map { other in
@@ -66,7 +66,7 @@ struct NewDomain {
         let places = NewDomainPlaces(
             directory: try directory.map(DiskPlace.init(of:)),
             store: try StoreFactory.directory(of: storeURL).map(DiskPlace.init(of:)),
-            state: try DiskPlace(of: state), mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others,
+            state: place, mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others,
             mounts: try MountTable.read().map(\.path))
         if let refusal = places.refusal { throw refusal }
     }
