@@ -5,6 +5,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import WebDAVStore
 
@@ -167,6 +168,73 @@ import Testing
             return
         }
         #expect(try await other.content(at: "large") == second)
+    }
+
+    /// What another client does.
+    private typealias Deed = @Sendable () async throws -> Void
+
+    /// A store that sends chunks, and what another client does right before they become a file.
+    private static func runBehindProxy(_ body: (WebDAVScratch, Locked<Deed?>) async throws -> Void) async throws {
+        let name = "session-\(UInt64.random(in: 0 ... .max))"
+        let abilities = try await server.abilities()
+        let other = try await server.folder(name)
+        defer { other.connection.close() }
+        let (place, port) = (try server.place, try server.port)
+        let meanwhile = Locked<Deed?>(nil)
+        let plan: HTTPFaultProxy.Plan = { request in
+            guard request.words.first == "MOVE", let deed = meanwhile.withLock({ $0 }) else { return nil }
+            let isDone = Latch()
+            Task {
+                do { try await deed() } catch { Issue.record("\(error)") }
+                isDone.open()
+            }
+            isDone.wait()
+            return nil
+        }
+        let proxy = try HTTPFaultProxy(to: { port }, plan: plan)
+        defer { proxy.close() }
+        let address = try WebDAVAddress(
+            "127.0.0.1:\(proxy.port)\(place.drop { $0 != "/" })/\(name)", isSecure: false)
+        let storage = try await WebDAVStorage.open(address, WebDAVServer.login, abilities: abilities, chunks: small)
+        defer { storage.close() }
+        try await body(WebDAVScratch(storage: storage, other: other), meanwhile)
+    }
+
+    /// Another client writes right before the chunks become the file: the server has to test the condition at that moment.
+    @Test func whatAnotherWroteMeanwhileStays() async throws {
+        try await Self.runBehindProxy { (scratch, meanwhile) in
+            let version = try #require(try await scratch.write("large", Self.content(7)).version)
+            meanwhile.withLock { $0 = { try await scratch.put("large", "theirs") } }
+            let replacement = try await failure {
+                try await scratch.write("large", Self.content(11), guard: .version(version))
+            }
+            if case .changed = replacement {} else { Issue.record("it was \(replacement)") }
+            meanwhile.withLock { $0 = { try await scratch.put("new", "theirs") } }
+            let creation = try await failure { try await scratch.write("new", Self.content(11)) }
+            if case .taken = creation {} else { Issue.record("it was \(creation)") }
+            for path in ["large", "new"] {
+                #expect(try await scratch.other.content(at: path) == Array("theirs".utf8))
+            }
+        }
+    }
+
+    /// The server then answers 404: its test of the ETag has no file to look at. The chunks stay for the next upload.
+    @Test func whatAnotherRemovedMeanwhileIsNotReplaced() async throws {
+        try await Self.runBehindProxy { (scratch, meanwhile) in
+            let version = try #require(try await scratch.write("large", Self.content(7)).version)
+            meanwhile.withLock { $0 = { try await scratch.other.delete("large") } }
+            let error = try await failure {
+                try await scratch.write("large", Self.content(11), guard: .version(version))
+            }
+            if case .changed(nil) = error {} else { Issue.record("it was \(error)") }
+            #expect(try await scratch.entry("large") == nil)
+            let before = scratch.storage.steps
+            meanwhile.withLock { $0 = nil }
+            _ = try await scratch.write("large", Self.content(11))
+            // The listing of the chunks, the move and the check.
+            #expect(scratch.storage.steps - before == 3)
+            #expect(try await scratch.other.content(at: "large") == Self.content(11))
+        }
     }
 
     /// The process that sent the first chunks has died; only the chunks that changed since are sent.

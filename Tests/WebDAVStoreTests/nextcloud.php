@@ -418,8 +418,15 @@ $server->subscribeEvent('beforeMethod', function ($method, $uri) use ($server, $
     $file = "$dir/data" . substr($target, strlen('files/user'));
     $there = is_file($file);
     $if = $server->httpRequest->getHeader('If');
-    if ($if !== null && preg_match('/\(\["([^"]*)"\]\)/', $if, $tag) && (!$there || Table::node(place($file))['etag'] !== $tag[1])) {
-        throw new DAV\Exception\PreconditionFailed('An If header was specified, but none of the specified the ETags matched.', 'If');
+    if ($if !== null && preg_match('/^<([^>]*)> \(\["([^"]*)"\]\)$/', $if, $test)) {
+        // As sabre/dav 4 does: of the named resource, which has to exist.
+        $named = "$dir/data" . substr($server->calculateUri($test[1]), strlen('files/user'));
+        if (!is_file($named)) {
+            throw new DAV\Exception\NotFound('File with name ' . basename($named) . ' could not be located');
+        }
+        if (Table::node(place($named))['etag'] !== $test[2]) {
+            throw new DAV\Exception\PreconditionFailed('Failed to find a valid token/etag combination for ' . basename($named), 'If');
+        }
     }
     if ($there && $server->httpRequest->getHeader('Overwrite') === 'F') {
         throw new DAV\Exception\PreconditionFailed('The destination node already exists, and the overwrite header is set to false', 'Overwrite');

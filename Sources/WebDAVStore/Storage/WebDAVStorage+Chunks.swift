@@ -70,6 +70,11 @@ extension WebDAVStorage {
         }
         request.longestSilence = 600
         do throws(CallError) { try await send(request) } catch {
+            var error = error
+            if test != nil, error.request?.status == 404, try await present(path) == nil {
+                // sabre/dav tests the ETag of no file.
+                error = .request(.complaint(WebDAVError.Complaint(status: 412)))
+            }
             // Chunks that are inconsistent or gone are sent again.
             if let status = error.request?.status, [400, 404].contains(status) { chunkNotes.end(note) }
             throw try await refused(error, path, isCreate: test == nil)
