@@ -27,13 +27,16 @@ extension DomainFileSystem {
         }
     }
 
-    /// A node's attributes. If its file was replaced, those of the item's current file, as long as it is open.
+    /// A node's attributes. If its file was replaced, those of the item's current file, as long as it is open: whatever
+    /// the kernel then allows, it fails with ESTALE.
     private func entry(of node: NodeID) throws(ReplicaError) -> ReplicaModel.Entry {
-        var entry = try replica.attributes(of: NodeNumber.item(node))
-        guard !NodeNumber.isSame(node, entry.generation) else { return entry }
-        guard inodes.isOpen(node) else { throw .errno(.stale) }
-        entry.isSteady = false
-        return entry
+        do throws(ReplicaError) {
+            return try replica.attributes(of: NodeNumber.item(node))
+        } catch .errno(.stale) where inodes.isOpen(node) {
+            var entry = try replica.attributes(of: NodeNumber.number(node))
+            entry.isSteady = false
+            return entry
+        }
     }
 
     package func setattr(
@@ -43,21 +46,20 @@ extension DomainFileSystem {
         let ticket = ownCalls.ticket(of: context.pid)
         let file = handle.flatMap { files[$0] }
         answer(context, reply) { [self] () throws(ReplicaError) -> ReplicaModel.Entry in
-            let number = NodeNumber.item(node)
             if let ticket {
-                guard let entry = try replica.performPresented(ticket, on: number) else {
+                guard let entry = try replica.performPresented(ticket, on: NodeNumber.number(node)) else {
                     throw .errno(.noSuchFileOrDirectory)
                 }
                 return entry
             }
-            return try setAttributes(changes, of: try check(node), file, Writer(context))
+            return try setAttributes(changes, of: NodeNumber.item(node), file, Writer(context))
         } send: { reply, entry in
             reply.send(Attributes(entry.status), timeout: entry.timeout)
         }
     }
 
     private func setAttributes(
-        _ changes: AttributeChanges, of number: ItemNumber, _ file: OpenedItem?, _ writer: Writer
+        _ changes: AttributeChanges, of item: KernelItem, _ file: OpenedItem?, _ writer: Writer
     ) throws(ReplicaError) -> ReplicaModel.Entry {
         var change = AttributeChange()
         change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
@@ -72,16 +74,21 @@ extension DomainFileSystem {
             change.size = nil
         }
         if changes.killPrivileges { change.clearsSetID = writer.keepsSetGroupID }
-        guard !change.isEmpty else { return try replica.attributes(of: number) }
-        return try replica.setAttributes(change, of: number)
+        guard !change.isEmpty else { return try replica.attributes(of: item) }
+        return try replica.setAttributes(change, of: item)
     }
 
-    /// Clears set-user-ID and set-group-ID, if set, like a write by another user.
-    func clearSetID(of number: ItemNumber, for writer: Writer) throws(ReplicaError) {
-        guard try replica.attributes(of: number).status.hasSetID else { return }
-        var change = AttributeChange()
-        change.clearsSetID = writer.keepsSetGroupID
-        _ = try replica.setAttributes(change, of: number)
+    /// Clears set-user-ID and set-group-ID, if set, like a write by another user. A file that was replaced since it was
+    /// opened is left to the kernel, which clears the bits at the write below.
+    func clearSetID(of item: KernelItem, for writer: Writer) throws(ReplicaError) {
+        do throws(ReplicaError) {
+            guard try replica.attributes(of: item).status.hasSetID else { return }
+            var change = AttributeChange()
+            change.clearsSetID = writer.keepsSetGroupID
+            _ = try replica.setAttributes(change, of: item)
+        } catch .errno(.stale) {
+            return
+        }
     }
 }
 

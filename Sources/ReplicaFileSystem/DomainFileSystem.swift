@@ -66,7 +66,7 @@ package final class DomainFileSystem: FileSystem {
     }
 
     package func forget(_ nodes: UnsafeBufferPointer<Forget>) {
-        for node in nodes { replica.forget(NodeNumber.item(node.node), count: node.count) }
+        for node in nodes { replica.forget(NodeNumber.number(node.node), count: node.count) }
     }
 
     package func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
@@ -74,15 +74,6 @@ package final class DomainFileSystem: FileSystem {
         var status = Glibc.statvfs()
         guard statvfs(replica.folders.tree.string, &status) == 0 else { return reply.fail(.last) }
         reply.send(Statistics(status))
-    }
-
-    /// Rejects nodes whose file was replaced; the kernel then looks the name up again.
-    func check(_ node: NodeID) throws(ReplicaError) -> ItemNumber {
-        let number = NodeNumber.item(node)
-        guard replica.presence(of: number, range: 0..<0, since: NodeNumber.generation(node)) != .stale else {
-            throw .errno(.stale)
-        }
-        return number
     }
 }
 

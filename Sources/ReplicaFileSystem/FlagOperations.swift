@@ -11,8 +11,8 @@ extension DomainFileSystem {
     ) {
         guard let request = FlagRequest(request) else { return reply.fail(Errno(rawValue: ENOTTY)) }
         let (given, isRoot) = (Array(input), context.uid == 0)
-        answer(context, reply) { [self] () throws(ReplicaError) in
-            try replica.flags(request, given, of: try check(node), isRoot: isRoot)
+        answer(context, reply) { [replica] () throws(ReplicaError) in
+            try replica.flags(request, given, of: NodeNumber.item(node), isRoot: isRoot)
         } send: { reply, value in
             reply.send(Array(value.prefix(room)))
         }

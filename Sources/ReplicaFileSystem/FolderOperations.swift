@@ -23,7 +23,7 @@ extension DomainFileSystem {
             let descriptor = try replica.reopen(NodeNumber.item(node), flags: O_RDONLY | O_DIRECTORY)
             defer { Glibc.close(descriptor) }
             guard Glibc.fsync(descriptor) == 0 else { throw .errno(.last) }
-            replica.noteSynced(NodeNumber.item(node), size: 0)
+            replica.noteSynced(NodeNumber.number(node), size: 0)
             try recordDurably()
         } send: { reply, _ in
             reply.succeed()
@@ -34,9 +34,8 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply
     ) {
-        let folder = NodeNumber.item(node)
         answer(context, reply) { [self] () throws(ReplicaError) in
-            try page(of: folder, from: offset, size: size, headerSize: 24)
+            try page(of: node, from: offset, size: size, headerSize: 24)
         } send: { reply, page in
             var buffer = DirectoryBuffer(capacity: size)
             for line in page.lines {
@@ -53,10 +52,9 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply
     ) {
-        let folder = NodeNumber.item(node)
         answer(context, reply) { [self] () throws(ReplicaError) in
-            var page = try page(of: folder, from: offset, size: size, headerSize: 152)
-            page.entries = try replica.lookup(page.names[...], in: folder)
+            var page = try page(of: node, from: offset, size: size, headerSize: 152)
+            page.entries = try replica.lookup(page.names[...], in: NodeNumber.item(node))
             return page
         } send: { [replica] reply, page in
             var buffer = DirectoryBuffer(capacity: size)
@@ -74,18 +72,20 @@ extension DomainFileSystem {
     }
 
     private func page(
-        of folder: ItemNumber, from offset: Int64, size: Int, headerSize: Int
+        of folder: NodeID, from offset: Int64, size: Int, headerSize: Int
     ) throws(ReplicaError) -> FolderPage {
         let page = FolderPage(
-            try listing(of: folder, offset), folder, from: offset, size: size, headerSize: headerSize)
+            try listing(of: folder, offset), NodeNumber.number(folder), from: offset, size: size,
+            headerSize: headerSize)
         if page.lines.isEmpty { listings.remove(folder) }
         return page
     }
 
     /// The folder's entries, read again when reading starts at the beginning.
-    private func listing(of folder: ItemNumber, _ offset: Int64) throws(ReplicaError) -> Listing {
+    private func listing(of folder: NodeID, _ offset: Int64) throws(ReplicaError) -> Listing {
         if offset > 0, let listing = listings[folder] { return listing }
-        let listing = Listing(parent: try replica.parent(of: folder), entries: try replica.entries(of: folder))
+        let item = NodeNumber.item(folder)
+        let listing = Listing(parent: try replica.parent(of: item), entries: try replica.entries(of: item))
         listings.keep(listing, of: folder)
         return listing
     }

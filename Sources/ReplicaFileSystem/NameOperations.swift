@@ -26,7 +26,7 @@ extension DomainFileSystem {
         switch name {
         case FileName("."):
             let generation = NodeNumber.generation(node)
-            return FuseMount.Entry(try replica.lookup(NodeNumber.item(node), generation: generation))
+            return FuseMount.Entry(try replica.lookup(NodeNumber.number(node), generation: generation))
         case FileName(".."): return FuseMount.Entry(try replica.lookupParent(of: NodeNumber.item(node)))
         default: return nil
         }
@@ -66,7 +66,7 @@ extension DomainFileSystem {
         reply: consuming EntryReply
     ) {
         make(context, parent, name, reply) { [self] (name, folder) throws(ReplicaError) in
-            try replica.link(try check(node), as: name, in: folder)
+            try replica.link(NodeNumber.item(node), as: name, in: folder)
         }
     }
 
@@ -81,14 +81,14 @@ extension DomainFileSystem {
     /// Creates an entry with `operation`, or carries out the remote change that the daemon's own request stands for.
     private func make(
         _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, _ reply: consuming EntryReply,
-        _ operation: @escaping @Sendable (FileName, ItemNumber) throws(ReplicaError) -> ReplicaModel.Entry
+        _ operation: @escaping @Sendable (FileName, KernelItem) throws(ReplicaError) -> ReplicaModel.Entry
     ) {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)
         let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
             guard let ticket else { return try operation(name, folder) }
-            guard let entry = try replica.performPresented(ticket, name, in: folder) else {
+            guard let entry = try replica.performPresented(ticket, name, in: folder.number) else {
                 throw .errno(.noSuchFileOrDirectory)
             }
             return entry

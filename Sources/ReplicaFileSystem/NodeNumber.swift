@@ -12,15 +12,14 @@ enum NodeNumber {
         number.rawValue & mask | UInt64(generation) << shift
     }
 
-    static func item(_ node: NodeID) -> ItemNumber { ItemNumber(node & mask) }
+    /// The item, whichever file it has now.
+    static func number(_ node: NodeID) -> ItemNumber { ItemNumber(node & mask) }
 
     /// The lower 20 bits of the generation.
     static func generation(_ node: NodeID) -> UInt32 { UInt32(node >> shift) }
 
-    /// Whether the node is the item in this generation.
-    static func isSame(_ node: NodeID, _ generation: UInt32) -> Bool {
-        self.generation(node) == generation & (1 << 20 - 1)
-    }
+    /// The item with the file that the kernel knows, for everything that a program asks for.
+    static func item(_ node: NodeID) -> KernelItem { KernelItem(number(node), generation: generation(node)) }
 }
 
 /// How long the kernel may cache entries and attributes: long, since we own the tree and report all changes.

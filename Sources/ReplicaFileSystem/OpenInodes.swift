@@ -47,7 +47,7 @@ final class OpenInodes: Sendable {
                 inodes[node] = Inode(mode: mode, backing: backing)
                 return (mode, backing)
             }
-            guard inode.mode == .direct || file.isWhole else { throw .needsContent(NodeNumber.item(node)) }
+            guard inode.mode == .direct || file.isWhole else { throw .needsContent(NodeNumber.number(node)) }
             inode.opens += 1
             inodes[node] = inode
             return (inode.mode, inode.backing)

@@ -12,12 +12,12 @@ extension DomainFileSystem {
 
     package func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
         answer(context, reply) { [self] () throws(ReplicaError) in
-            let number = try check(node)
+            let item = NodeNumber.item(node)
             let flags = options.flags & ~Self.kernelFlags
-            let below = try openFile(number, flags, isAppending: options.flags & O_APPEND != 0)
+            let below = try openFile(item, flags, isAppending: options.flags & O_APPEND != 0)
             let opened = try enter(node, below)
             if below.isWriter, flags & (O_SYNC | O_DSYNC) != 0 { try recordDurably() }
-            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number, for: Writer(context)) }
+            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: item, for: Writer(context)) }
             return opened
         } send: { [self] reply, opened in
             if !reply.send(opened) { release(opened.handle) }
@@ -25,11 +25,11 @@ extension DomainFileSystem {
     }
 
     /// Append-only files (chattr(1)) can only be opened for appending.
-    private func openFile(_ number: ItemNumber, _ flags: Int32, isAppending: Bool) throws(ReplicaError) -> OpenFile {
+    private func openFile(_ item: KernelItem, _ flags: Int32, isAppending: Bool) throws(ReplicaError) -> OpenFile {
         do throws(ReplicaError) {
-            return try replica.open(number, flags: flags)
+            return try replica.open(item, flags: flags)
         } catch .errno(.notPermitted) where isAppending {
-            return try replica.open(number, flags: flags | O_APPEND)
+            return try replica.open(item, flags: flags | O_APPEND)
         }
     }
 
@@ -65,7 +65,7 @@ extension DomainFileSystem {
     private func send(_ created: Created, by reply: consuming CreateReply) {
         guard !reply.send(created.entry, created.file) else { return }
         release(created.file.handle)
-        replica.forget(NodeNumber.item(created.entry.node), count: 1)
+        replica.forget(NodeNumber.number(created.entry.node), count: 1)
     }
 
     private struct Created {
@@ -74,7 +74,7 @@ extension DomainFileSystem {
     }
 
     private func createFile(
-        _ name: FileName, _ parent: ItemNumber, _ mode: UInt32, _ options: OpenOptions, _ caller: Caller
+        _ name: FileName, _ parent: KernelItem, _ mode: UInt32, _ options: OpenOptions, _ caller: Caller
     ) throws(ReplicaError) -> (ReplicaModel.Entry, OpenFile) {
         do throws(ReplicaError) {
             return try replica.createFile(
@@ -109,7 +109,6 @@ extension DomainFileSystem {
         _ node: NodeID, _ below: OpenFile, isNew: Bool = false
     ) throws(ReplicaError) -> OpenedFile {
         do throws(ReplicaError) {
-            guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough
             // A write by another user clears the bits, but the kernel executes programs by the cached mode. From now on
@@ -125,7 +124,7 @@ extension DomainFileSystem {
             return OpenedFile(handle: files.insert(item), flags: Self.flags(mode), backing: backing)
         } catch {
             Glibc.close(below.descriptor)
-            replica.closed(NodeNumber.item(node), isWriter: below.isWriter)
+            replica.closed(NodeNumber.number(node), isWriter: below.isWriter)
             throw error
         }
     }

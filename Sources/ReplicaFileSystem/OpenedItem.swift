@@ -10,6 +10,8 @@ final class OpenedItem: Sendable {
     let number: ItemNumber
     /// The item's generation when it was opened.
     let generation: UInt32
+    /// The item with the file that was opened.
+    var item: KernelItem { NodeNumber.item(node) }
     let isWriter: Bool
     /// The backing file's descriptor; -1 if the kernel does the reading and writing: other operations
     /// reopen the file, so that open files do not cost a descriptor each.
@@ -19,7 +21,7 @@ final class OpenedItem: Sendable {
 
     init(node: NodeID, below: OpenFile, descriptor: Int32) {
         self.node = node
-        number = NodeNumber.item(node)
+        number = NodeNumber.number(node)
         generation = below.generation
         isWriter = below.isWriter
         reading = below.placeholder.map { Locked(Reading(placeholder: $0), rank: .openFile) }

@@ -41,7 +41,7 @@ extension DomainFileSystem {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
         answer(context, reply) { [self] () throws(ReplicaError) in
             try checkCurrent(file)
-            try clearSetIDUnlessKept(of: file.number, by: context)
+            try clearSetIDUnlessKept(of: file.item, by: context)
             try withDescriptor(of: file, forWriting: true) { CLinux.fallocate($0, mode, offset, length) }
         } send: { reply, _ in
             reply.succeed()
@@ -73,7 +73,7 @@ extension DomainFileSystem {
             try checkCurrent(from)
             try checkCurrent(into)
             try checkWhole(from)
-            try clearSetIDUnlessKept(of: into.number, by: context)
+            try clearSetIDUnlessKept(of: into.item, by: context)
             return try withDescriptor(of: from, forWriting: false) { below throws(ReplicaError) in
                 try withDescriptor(of: into, forWriting: true) { target in
                     var (start, end) = (source.offset, destination.offset)
@@ -86,9 +86,9 @@ extension DomainFileSystem {
     }
 
     /// For these calls the kernel does not tell whether set-user-ID and set-group-ID may be kept.
-    private func clearSetIDUnlessKept(of number: ItemNumber, by context: RequestContext) throws(ReplicaError) {
+    private func clearSetIDUnlessKept(of item: KernelItem, by context: RequestContext) throws(ReplicaError) {
         let writer = Writer(context)
-        if !writer.keepsSetID { try clearSetID(of: number, for: writer) }
+        if !writer.keepsSetID { try clearSetID(of: item, for: writer) }
     }
 
     // MARK: Descriptors
@@ -112,7 +112,7 @@ extension DomainFileSystem {
         of file: OpenedItem, forWriting isWriter: Bool, _ body: (Int32) throws(ReplicaError) -> Number
     ) throws(ReplicaError) -> Number {
         guard file.descriptor < 0 else { return try checked(try body(file.descriptor)) }
-        let descriptor = try replica.reopen(file.number, flags: isWriter && file.isWriter ? O_RDWR : O_RDONLY)
+        let descriptor = try replica.reopen(file.item, flags: isWriter && file.isWriter ? O_RDWR : O_RDONLY)
         defer { Glibc.close(descriptor) }
         return try checked(try body(descriptor))
     }

@@ -25,7 +25,7 @@ extension DomainFileSystem {
         let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
             if let ticket {
-                _ = try replica.performPresented(ticket, old, in: from)
+                _ = try replica.performPresented(ticket, old, in: from.number)
             } else {
                 let flags = ReplicaModel.RenameFlags(rawValue: flags.rawValue)
                 try replica.rename(old, in: from, to: new, in: into, flags: flags)
@@ -44,7 +44,7 @@ extension DomainFileSystem {
         let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
             if let ticket {
-                _ = try replica.performPresented(ticket, name, in: folder)
+                _ = try replica.performPresented(ticket, name, in: folder.number)
             } else {
                 try replica.remove(name, in: folder, isFolder: isFolder)
             }

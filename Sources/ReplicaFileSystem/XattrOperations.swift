@@ -9,14 +9,14 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply
     ) {
-        let number = NodeNumber.item(node)
+        let number = NodeNumber.number(node)
         if replica.isKnownToLack(name, number) { return reply.fail(.noAttribute) }
         let name = String(cString: name)
         answer(context, reply) { [self] () throws(ReplicaError) -> [UInt8] in
             if let key = VirtualAttribute.key(of: name), let value = status?.value(of: key, for: number) {
                 return value
             }
-            return try replica.xattr(name, of: number)
+            return try replica.xattr(name, of: NodeNumber.item(node))
         } send: { reply, value in
             reply.send(value, room: size)
         }
@@ -48,14 +48,14 @@ extension DomainFileSystem {
         _ killsSetGroupID: Bool, _ reply: consuming EmptyReply
     ) {
         answer(context, reply) { [self] () throws(ReplicaError) in
-            let number = try check(node)
-            if name == VirtualAttribute.pin, let status { return try setPin(value, of: number, status) }
-            guard let value else { return try replica.setXattr(name, nil, flags: 0, of: number) }
+            let item = NodeNumber.item(node)
+            if name == VirtualAttribute.pin, let status { return try setPin(value, of: item.number, status) }
+            guard let value else { return try replica.setXattr(name, nil, flags: 0, of: item) }
             // An empty array has no address, and no address would mean removal.
             let outcome = (value + [0]).withUnsafeBytes { bytes in
                 let bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
                 return Result { () throws(ReplicaError) in
-                    try replica.setXattr(name, bytes, flags: flags, of: number, killsSetGroupID: killsSetGroupID)
+                    try replica.setXattr(name, bytes, flags: flags, of: item, killsSetGroupID: killsSetGroupID)
                 }
             }
             try outcome.get()

@@ -8,12 +8,14 @@ package struct ItemNumber: Hashable, Sendable, Comparable, CustomStringConvertib
         self.rawValue = rawValue
     }
 
-    /// The domain's root folder.
-    package static let root = ItemNumber(1)
-
     package var description: String { "#\(rawValue)" }
 
     package static func < (left: ItemNumber, right: ItemNumber) -> Bool {
         left.rawValue < right.rawValue
     }
+}
+
+extension ItemReference where Self == ItemNumber {
+    /// The domain's root folder.
+    package static var root: ItemNumber { ItemNumber(1) }
 }

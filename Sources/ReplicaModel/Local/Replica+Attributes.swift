@@ -35,13 +35,13 @@ package struct AttributeChange: Sendable {
 extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, except extending a file whose content is not
     /// completely local.
-    package func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(ReplicaError) -> Entry {
-        try withTreeWaking(number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+    package func setAttributes(_ change: AttributeChange, of item: some ItemReference) throws(ReplicaError) -> Entry {
+        try withTreeWaking(item.number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
+            let node = try tree.node(item)
             try tree.demandChange(change, of: node)
             if let size = change.size, size > node.fingerprint.size, node.kind == .file, node.materialization != .whole
             {
-                throw .needsContent(number)
+                throw .needsContent(item.number)
             }
             if change.size != nil { try tree.demandCertainty(of: node) }
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }

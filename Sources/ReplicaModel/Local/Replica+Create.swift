@@ -5,7 +5,7 @@ internal import SystemPackage
 extension Replica {
     /// mkdir(2).
     package func makeFolder(
-        _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
+        _ name: FileName, in parent: some ItemReference, mode: UInt16, caller: Caller
     ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
             try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
@@ -16,7 +16,7 @@ extension Replica {
 
     /// symlink(2).
     package func makeSymlink(
-        _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
+        _ name: FileName, in parent: some ItemReference, target: [UInt8], caller: Caller
     ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
             try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
@@ -29,7 +29,7 @@ extension Replica {
 
     /// mknod(2): a file, or a device, socket or fifo, which stays local (MODEL.md#decisions).
     package func makeNode(
-        _ name: FileName, in parent: ItemNumber, mode: UInt32, device: UInt64, caller: Caller
+        _ name: FileName, in parent: some ItemReference, mode: UInt32, device: UInt64, caller: Caller
     ) throws(ReplicaError) -> Entry {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
@@ -44,7 +44,7 @@ extension Replica {
     /// open(2) with `O_CREAT` for a name that does not exist.
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     package func createFile(
-        _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
+        _ name: FileName, in parent: some ItemReference, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {
         var descriptor: Int32 = -1
         let isWriter = flags & O_ACCMODE != O_RDONLY
@@ -74,7 +74,7 @@ extension Replica {
     /// Creates an entry by the system call in `make`, and the item for it.
     /// - Parameter make: Creates the entry, gives it to the caller and returns it.
     private func create(
-        _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
+        _ name: FileName, in parent: some ItemReference, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
         opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> FileStatus
     ) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in

@@ -11,10 +11,10 @@ extension Replica {
     /// - Returns: The value, in the kernel's form; nothing for a change.
     /// - Throws: ENOTTY if the filesystem has no flags; EOPNOTSUPP if the root would become immutable.
     package func flags(
-        _ request: FlagRequest, _ given: [UInt8], of number: ItemNumber, isRoot: Bool
+        _ request: FlagRequest, _ given: [UInt8], of item: some ItemReference, isRoot: Bool
     ) throws(ReplicaError) -> [UInt8] {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             if request.isChange { try tree.demandFlags(FileFlags(request, given), of: node) }
             let file = try tree.openKernelFile(node, O_RDONLY)
             defer { Glibc.close(file) }

@@ -3,11 +3,13 @@ internal import SystemPackage
 
 extension Replica {
     /// link(2): another name of a file, an item of its own that shows the same inode number (MODEL.md#decisions).
-    package func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+    package func link(
+        _ item: some ItemReference, as name: FileName, in parent: some ItemReference
+    ) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let source = try tree.node(number)
+            let source = try tree.node(item)
             guard source.kind != .folder else { throw .errno(.notPermitted) }
-            guard source.materialization == .whole else { throw .needsContent(number) }
+            guard source.materialization == .whole else { throw .needsContent(item.number) }
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
             try tree.demand(.writing, of: folder, else: .permissionDenied)

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 extension Replica {
     /// The entry `name` of a folder. Counts as one reference of the kernel, to be given back by ``forget(_:count:)``.
-    package func lookup(_ name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+    package func lookup(_ name: FileName, in parent: some ItemReference) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             return try tree.refer(to: try tree.existing(name, in: folder))
@@ -11,7 +11,9 @@ extension Replica {
     }
 
     /// The results of ``lookup(_:in:)`` for `names`; nil for names that are gone.
-    package func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
+    package func lookup(
+        _ names: ArraySlice<FileName>, in parent: some ItemReference
+    ) throws(ReplicaError) -> [Entry?] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             var entries: [Entry?] = []
@@ -39,15 +41,15 @@ extension Replica {
             guard let node = try tree.findInode(number), !node.isDeleted else { throw .errno(.stale) }
             let known = tree.items[inode: number] ?? node
             if known.lookups == 0, known.opens == 0 { known.generation = generation }
-            guard known.generation & (1 << 20 - 1) == generation else { throw .errno(.stale) }
+            guard known.generation & KernelItem.mask == generation else { throw .errno(.stale) }
             return try tree.refer(to: node)
         }
     }
 
     /// The folder above an item. Counts as one reference of the kernel.
-    package func lookupParent(of number: ItemNumber) throws(ReplicaError) -> Entry {
+    package func lookupParent(of item: some ItemReference) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            try tree.refer(to: try tree.node(number).parent ?? tree.root)
+            try tree.refer(to: try tree.node(item).parent ?? tree.root)
         }
     }
 
@@ -74,14 +76,19 @@ extension Replica {
     }
 
     /// The attributes of an item, as stat(2) returns them.
-    package func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
-        try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }
+    /// - Throws: ESTALE if this finds that the file was replaced, too: the attributes would be those of another one.
+    package func attributes(of item: some ItemReference) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            let entry = try tree.entry(of: try tree.node(item))
+            guard entry.number == item.number, item.isMeant(entry.generation) else { throw .errno(.stale) }
+            return entry
+        }
     }
 
     /// The entries of a folder at this moment, in no order.
-    package func entries(of number: ItemNumber) throws(ReplicaError) -> [FolderEntry] {
+    package func entries(of item: some ItemReference) throws(ReplicaError) -> [FolderEntry] {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let folder = try tree.listed(number)
+            let folder = try tree.listed(item)
             try tree.demand(.reading, of: folder, else: .permissionDenied)
             folder.usedAt = tree.clock.now()
             return (folder.children ?? [:]).values.map(FolderEntry.init)
@@ -89,14 +96,14 @@ extension Replica {
     }
 
     /// The parent folder, for `..`; the root is its own parent.
-    package func parent(of number: ItemNumber) throws(ReplicaError) -> ItemNumber {
-        try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(number).parent?.number ?? .root }
+    package func parent(of item: some ItemReference) throws(ReplicaError) -> ItemNumber {
+        try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(item).parent?.number ?? .root }
     }
 
     /// The target of a symlink.
-    package func target(of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
+    package func target(of item: some ItemReference) throws(ReplicaError) -> [UInt8] {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             guard node.kind == .symlink else { throw .errno(.invalidArgument) }
             let place = try tree.place(of: node)
             return try errnos { () throws(Errno) in try place.target() }

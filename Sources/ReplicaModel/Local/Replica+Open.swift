@@ -37,14 +37,14 @@ extension Replica {
     /// - Returns: A file for which ``closed(_:isWriter:)`` has to be called.
     /// - Throws: ``ReplicaError/needsContent(_:)`` if it is opened for writing without truncation, and not all content
     ///   is local.
-    package func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
+    package func open(_ item: some ItemReference, flags: Int32) throws(ReplicaError) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         let truncates = flags & O_TRUNC != 0
-        return try withTreeWaking(number, cuts: truncates) { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+        return try withTreeWaking(item.number, cuts: truncates) { (tree) throws(ReplicaError) in
+            let node = try tree.node(item)
             try tree.demandAccess(to: node, flags: flags)
             if !truncates { try tree.demandCertainty(of: node) }
-            if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
+            if isWriter, !truncates, node.materialization != .whole { throw .needsContent(item.number) }
             let kept = flags & (O_ACCMODE | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
             let descriptor = try tree.openKernelFile(node, kept)
             if truncates {
@@ -136,9 +136,9 @@ extension Replica {
     }
 
     /// Another descriptor of an open file, for calls that the kernel's passthrough does not serve.
-    package func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
+    package func reopen(_ item: some ItemReference, flags: Int32) throws(ReplicaError) -> Int32 {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             do throws(ReplicaError) {
                 return try tree.openKernelFile(node, flags)
             } catch .errno(.notPermitted) where flags & O_ACCMODE != O_RDONLY {

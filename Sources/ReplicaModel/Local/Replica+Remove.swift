@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension Replica {
     /// unlink(2), or rmdir(2) for `isFolder`.
-    package func remove(_ name: FileName, in parent: ItemNumber, isFolder: Bool) throws(ReplicaError) {
+    package func remove(_ name: FileName, in parent: some ItemReference, isFolder: Bool) throws(ReplicaError) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             let node = try tree.existing(name, in: folder)

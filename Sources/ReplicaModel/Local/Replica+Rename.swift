@@ -19,12 +19,13 @@ extension Replica {
     /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of the other's item, as programs
     /// intend that save by writing a temporary file and renaming it (MODEL.md#calls, "safe save").
     package func rename(
-        _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
+        _ name: FileName, in parent: some ItemReference, to newName: FileName, in newParent: some ItemReference,
+        flags: RenameFlags
     ) throws(ReplicaError) {
         guard flags.isSubset(of: [.noReplace, .exchange]), flags != [.noReplace, .exchange] else {
             throw .errno(.invalidArgument)
         }
-        let places = [ItemPlace(folder: parent, name: name), ItemPlace(folder: newParent, name: newName)]
+        let places = [ItemPlace(folder: parent.number, name: name), ItemPlace(folder: newParent.number, name: newName)]
         let presenter = self.presenter.withLock { $0 }
         let isStale = try withTreeWaking { (tree) throws(ReplicaError) in
             let from = try tree.listed(parent)

@@ -9,7 +9,7 @@ extension Replica {
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     /// - Throws: EOPNOTSUPP if the filesystem does not support unnamed files.
     package func createUnnamed(
-        in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
+        in parent: some ItemReference, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(parent)

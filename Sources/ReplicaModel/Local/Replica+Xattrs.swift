@@ -11,10 +11,10 @@ extension Replica {
     }
 
     /// getxattr(2).
-    package func xattr(_ name: String, of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
+    package func xattr(_ name: String, of item: some ItemReference) throws(ReplicaError) -> [UInt8] {
         guard !OwnXattr.isHidden(name) else { throw .errno(.noAttribute) }
         return try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             do throws(ReplicaError) {
                 return try tree.withFile(of: node) { (file) throws(Errno) in try file.xattr(name) }
             } catch {
@@ -25,9 +25,9 @@ extension Replica {
     }
 
     /// listxattr(2), without the replica's own.
-    package func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
+    package func xattrNames(of item: some ItemReference) throws(ReplicaError) -> [String] {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             let names = try tree.withFile(of: node) { (file) throws(Errno) in try file.xattrNames() }
             return names.filter { !OwnXattr.isHidden($0) }
         }
@@ -37,14 +37,14 @@ extension Replica {
     /// - Parameter killsSetGroupID: Whether setting an ACL clears set-group-ID, as it does if the owner is not in the
     ///   group.
     package func setXattr(
-        _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber,
+        _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of item: some ItemReference,
         killsSetGroupID: Bool = false
     ) throws(ReplicaError) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
         guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
         let field = OwnXattr.field(of: name)
         let kind = try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(number)
+            let node = try tree.node(item)
             let isShared = field == .extendedAttributes || name == OwnXattr.accessList
             // Tags, favorites and last-used dates belong to the user (MODEL.md#items).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }

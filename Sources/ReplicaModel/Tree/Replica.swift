@@ -74,9 +74,9 @@ package final class Replica: Sendable {
 
 extension Tree {
     /// A listed folder, with its entries loaded.
-    func listed(_ number: ItemNumber) throws(ReplicaError) -> Node {
-        let folder = try folder(number)
-        guard folder.materialization == .whole else { throw .needsListing(number) }
+    func listed(_ item: some ItemReference) throws(ReplicaError) -> Node {
+        let folder = try folder(item)
+        guard folder.materialization == .whole else { throw .needsListing(item.number) }
         try children(of: folder)
         return folder
     }

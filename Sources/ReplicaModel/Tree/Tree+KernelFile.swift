@@ -22,7 +22,7 @@ struct FileIdentity: Hashable {
 extension Tree {
     /// How often a file may be exchanged while the kernel knows it: a node ID contains 20 bits of the generation, and
     /// no node ID may ever stand for another file.
-    private static let mostGenerations: UInt32 = 1 << 20 - 1
+    private static let mostGenerations = KernelItem.mask
 
     /// Records the backing file of the node whose attributes the kernel is about to get.
     /// - Returns: The node that holds the kernel's references to the file: it may be another of its names.
@@ -42,6 +42,8 @@ extension Tree {
             // Its other names still belong to the old file.
             separate(node)
             node.kernelFile = identity
+            // The node whose number they all had keeps it, and what the kernel knows by it is the old file.
+            if node.lookups > 0 || node.opens > 0 { node.generation += 1 }
             return node
         }
         known.kernelFile = identity

@@ -50,14 +50,15 @@ final class Tree {
 
     // MARK: Nodes
 
-    /// The loaded node with the kernel's inode number `number`.
-    func node(_ number: ItemNumber) throws(ReplicaError) -> Node {
-        guard let node = items[inode: number] else { throw .errno(.stale) }
+    /// The loaded node with the kernel's inode number of `item`.
+    /// - Throws: ESTALE if there is none, or it has another generation than the one that is meant.
+    func node(_ item: some ItemReference) throws(ReplicaError) -> Node {
+        guard let node = items[inode: item.number], item.isMeant(node.generation) else { throw .errno(.stale) }
         return node
     }
 
-    func folder(_ number: ItemNumber) throws(ReplicaError) -> Node {
-        let node = try node(number)
+    func folder(_ item: some ItemReference) throws(ReplicaError) -> Node {
+        let node = try node(item)
         guard node.kind == .folder else { throw .errno(.notDirectory) }
         return node
     }

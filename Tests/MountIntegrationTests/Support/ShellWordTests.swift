@@ -42,7 +42,13 @@ import Testing
     }
 
     @Test func whatAScriptLeavesRunningIsSeenAndEnded() async throws {
-        let left = try await leftBy("tail -f /dev/null & (trap '' TERM; exec sleep 300) & exit 0")
+        let left = try await leftBy(
+            """
+            is() { until [ "$(cat /proc/$1/comm)" = $2 ]; do sleep 0.01; done; }
+            tail -f /dev/null & is $! tail
+            (trap '' TERM; exec sleep 300) & is $! sleep
+            exit 0
+            """)
         let killed = try await left.end(timeLimit: .zero)
         #expect(killed.map(\.name).sorted() == ["sleep", "tail"])
         for process in killed { #expect(!process.isRunning) }

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The calls that programs make on their own files.
-    private static let calls: [String: @Sendable (Replica, ItemNumber) throws -> Void] = [
+    private static let calls: [String: @Sendable (Replica, KernelItem) throws -> Void] = [
         "read": { _ = try $0.open($1, flags: O_RDONLY) },
         "write": { _ = try $0.open($1, flags: O_WRONLY) },
         "cut": { _ = try $0.open($1, flags: O_RDWR | O_TRUNC) },
@@ -80,13 +80,24 @@ import Testing
         let before = try secret(at: "secret")
         exchange()
         #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
-            try Self.calls[call]?(bench.replica, mine)
+            try Self.calls[call]?(bench.replica, KernelItem(mine, generation: shown.generation))
         }
         #expect(try secret(at: "mine") == before)
         // The kernel looks the name up again, and checks the new attributes.
         let now = try bench.replica.lookup(FileName("mine"), in: .root)
         #expect(now.generation == shown.generation + 1)
         #expect(now.status.permissions == 0o600)
+    }
+
+    /// The kernel allowed the call by the attributes of the former file, and another program looked the name up since.
+    @Test(arguments: calls.keys.sorted()) func isLeftAloneAfterALookup(call: String) throws {
+        let before = try secret(at: "secret")
+        exchange()
+        _ = try bench.replica.lookup(FileName("mine"), in: .root)
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
+            try Self.calls[call]?(bench.replica, KernelItem(mine, generation: shown.generation))
+        }
+        #expect(try secret(at: "mine") == before)
     }
 
     /// A lookup in between gives the kernel another file than the one for which it allowed the call.
@@ -115,6 +126,26 @@ import Testing
         #expect(other.number != mine)
         #expect(other.status.permissions == 0o600)
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation)
+    }
+
+    /// The name whose number they share becomes another file: it keeps the number, in another generation.
+    @Test func theNameThatKeepsTheNumberGetsANewGeneration() throws {
+        _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
+        exchange()
+        let now = try bench.replica.lookup(FileName("mine"), in: .root)
+        #expect(now.status.permissions == 0o600)
+        #expect(now.number != mine || now.generation != shown.generation)
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
+            _ = try bench.replica.open(KernelItem(mine, generation: shown.generation), flags: O_RDONLY)
+        }
+    }
+
+    /// Asking for attributes may find out that they are another file's.
+    @Test func noAttributesOfAnother() throws {
+        _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
+        let known = KernelItem(mine, generation: shown.generation)
+        exchange()
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) { try bench.replica.attributes(of: known) }
     }
 
     /// The store's changes of a file are not applied to another, which is neither evicted nor filled.
@@ -159,15 +190,44 @@ import Testing
         #expect(try !hasMark("near"))
     }
 
-    @Test func aReplacedFolderIsDetectedToo() throws {
-        for name in ["a", "b"] { try bench.makeFolder(name) }
-        let folder = try bench.number("a")
-        bench.replica.withTree { tree in tree.items[folder].map(tree.closeDescriptor) }
-        exchange("a", "b")
-        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
-            _ = try bench.replica.createFile(
-                FileName("new"), in: folder, mode: 0o644, flags: O_WRONLY, caller: Bench.caller)
+    /// The calls in a folder.
+    private static let callsInFolder: [String: @Sendable (Replica, KernelItem) throws -> Void] = [
+        "create": {
+            _ = try $0.createFile(FileName("new"), in: $1, mode: 0o644, flags: O_WRONLY, caller: Bench.caller)
+        },
+        "tmpfile": { _ = try $0.createUnnamed(in: $1, mode: 0o644, flags: O_WRONLY, caller: Bench.caller) },
+        "mkdir": { _ = try $0.makeFolder(FileName("new"), in: $1, mode: 0o755, caller: Bench.caller) },
+        "symlink": { _ = try $0.makeSymlink(FileName("new"), in: $1, target: [65], caller: Bench.caller) },
+        "mknod": { _ = try $0.makeNode(FileName("new"), in: $1, mode: S_IFIFO, device: 0, caller: Bench.caller) },
+        "unlink": { try $0.remove(FileName("below"), in: $1, isFolder: false) },
+        "rename out": {
+            try $0.rename(FileName("below"), in: $1, to: FileName("out"), in: .root, flags: [])
+        },
+        "rename in": { try $0.rename(FileName("mine"), in: .root, to: FileName("in"), in: $1, flags: []) },
+        "lookup": { _ = try $0.lookup(FileName("below"), in: $1) },
+        "lookup of several": { _ = try $0.lookup([FileName("below")][...], in: $1) },
+        "list": { _ = try $0.entries(of: $1) },
+        "parent": { _ = try $0.parent(of: $1) },
+        "lookup of ..": { _ = try $0.lookupParent(of: $1) },
+    ]
+
+    @Test(arguments: callsInFolder.keys.sorted(), [true, false])
+    func aReplacedFolderIsLeftAlone(call: String, isLookedUp: Bool) throws {
+        for name in ["a", "b"] {
+            try bench.makeFolder(name)
+            try bench.write("below", to: name + "/below")
         }
+        let folder = try bench.replica.lookup(FileName("a"), in: .root)
+        bench.replica.withTree { tree in tree.items[folder.number].map(tree.closeDescriptor) }
+        exchange("a", "b")
+        if isLookedUp { _ = try bench.replica.lookup(FileName("a"), in: .root) }
+        let known = KernelItem(folder.number, generation: folder.generation)
+        // What is in memory can be told without a look at the folder, which is the one the kernel knows until then.
+        guard isLookedUp || !["list", "parent", "lookup of ..", "lookup of several"].contains(call) else { return }
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
+            try Self.callsInFolder[call]?(bench.replica, known)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.tree.string + "/a") == ["below"])
     }
 }
 
