@@ -98,15 +98,12 @@ extension StateFolders {
 
     /// Moves the tree back to where it was imported from, without the replica's marks. The domain is not open.
     /// - Throws: EEXIST if there is something else by now. The tree then stays where it is.
-    package func giveBack(to directory: FilePath) throws(Errno) {
+    package func giveBack(to directory: DirectoryToImport) throws(Errno) {
         for mark in [OwnXattr.epoch, OwnXattr.dataless] {
             let isGone = tree.withPlatformString { lremovexattr($0, mark) } == 0
             guard isGone || Errno.last == .noAttribute || Errno.last == .notSupported else { throw .last }
         }
-        let moved = tree.withPlatformString { from in
-            directory.withPlatformString { renameat2(AT_FDCWD, from, AT_FDCWD, $0, UInt32(CL_RENAME_NOREPLACE)) }
-        }
-        try Errno.check(moved)
+        try directory.moveBack(from: tree)
     }
 
     /// Whether the state's place is an empty folder of this user, or a private one that contains only files that are

@@ -1,4 +1,5 @@
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// The directory and the place of the state are on two filesystems.
@@ -6,8 +7,8 @@ struct LiesElsewhere: Error {}
 
 /// Checks whether a directory can be imported.
 /// - Throws: ``LiesElsewhere``, or a failure with a message.
-func importable(_ directory: FilePath?, _ body: () throws(Errno) -> Void) throws {
-    do throws(Errno) { try body() } catch {
+func importable<Value>(_ directory: FilePath?, _ body: () throws(Errno) -> Value) throws -> Value {
+    do throws(Errno) { return try body() } catch {
         if error == .improperLink { throw LiesElsewhere() }
         throw failure(error, directory)
     }
@@ -19,6 +20,9 @@ private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
     case .notDirectory: ControlFailure(.cannotImport, "\(what) is not a directory")
     case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): no such directory")
     case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
+    case .tooManySymbolicLinkLevels:
+        ControlFailure(.cannotImport, "\(what): a symbolic link is on the way; name the directory by its own path")
+    case .stale: ControlFailure(.cannotImport, "\(what) was replaced meanwhile; nothing was changed")
     case .notPermitted: ControlFailure(.cannotImport, "\(what) belongs to another user")
     case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or contains one")
     case .notSupported: ControlFailure(.unsupported, "the store does not accept imports; \(what) is unchanged")

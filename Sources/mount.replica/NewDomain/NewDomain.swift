@@ -25,19 +25,15 @@ struct NewDomain {
     /// is created next to the directory, with a link at the default place.
     func make(_ creation: DomainCreation) throws -> (DomainLocation, TriedStore) {
         let usual = options.state ?? root.root.appending(name.text)
-        if let directory {
-            try importable(directory) { () throws(Errno) in try StateFolders.checkImportable(directory) }
+        let source = try directory.map { path in
+            try importable(path) { () throws(Errno) in try DirectoryToImport(path) }
         }
         try checkPlaces(state: usual)
         let store = try openStore(creation)
-        if let directory {
-            try importable(directory) { () throws(Errno) in
-                try StateFolders.checkImportable(directory, into: store.properties)
-            }
-        }
+        try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
         let done = creation.count
         do {
-            return (try make(in: usual, creation), store)
+            return (try make(source, in: usual, creation), store)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
@@ -45,7 +41,7 @@ struct NewDomain {
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             try checkPlaces(state: beside)
-            do { return (try make(in: beside, creation), store) } catch is LiesElsewhere {
+            do { return (try make(source, in: beside, creation), store) } catch is LiesElsewhere {
                 throw ControlFailure(
                     .cannotImport,
                     "\(directory) is in a lower layer of an overlay, where no folder can be moved: import a copy of it")
@@ -85,7 +81,9 @@ struct NewDomain {
         return tried
     }
 
-    private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {
+    private func make(
+        _ source: DirectoryToImport?, in state: FilePath, _ creation: DomainCreation
+    ) throws -> DomainLocation {
         let folders = StateFolders(root: state)
         let record = DomainRecord(name: name, store: storeURL, options: options.domain.texts)
         let maker = StateMaker(folders: folders, creation: creation)
@@ -93,24 +91,24 @@ struct NewDomain {
         try maker.write(record)
         if state.removingLastComponent() != root.root { try maker.link(at: root.root.appending(name.text)) }
         try creation.run(.makeTree) {
-            try makeTree(folders)
+            try makeTree(folders, source)
         } undo: {
-            try takeBackTree(folders)
+            try takeBackTree(folders, source)
         }
         return DomainLocation(name: name, state: state, record: record)
     }
 
-    private func makeTree(_ folders: StateFolders) throws {
+    private func makeTree(_ folders: StateFolders, _ source: DirectoryToImport?) throws {
         try importable(directory) { () throws(Errno) in
-            if let directory { try folders.importDomain(from: directory) } else { try folders.makeDomain() }
+            if let source { try folders.importDomain(from: source) } else { try folders.makeDomain() }
         }
     }
 
-    private func takeBackTree(_ folders: StateFolders) throws {
-        guard let directory else { return try folders.takeBackTree() }
-        do throws(Errno) { try folders.giveBack(to: directory) } catch {
+    private func takeBackTree(_ folders: StateFolders, _ source: DirectoryToImport?) throws {
+        guard let source else { return try folders.takeBackTree() }
+        do throws(Errno) { try folders.giveBack(to: source) } catch {
             throw ControlFailure(
-                .failed, "what was in \(directory) can't be moved back (\(error)) and is in \(folders.tree)")
+                .failed, "what was in \(source.path) can't be moved back (\(error)) and is in \(folders.tree)")
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
             let outcomes = ["good", "file", "missing", "good"].map { name -> (Errno?, Bool) in
                 let state = FilePath(folder + "/state of \(name)")
                 do throws(Errno) {
-                    try StateFolders(root: state).importDomain(from: FilePath(folder + "/" + name))
+                    try StateFolders(root: state).importDomain(from: DirectoryToImport(FilePath(folder + "/" + name)))
                     return (nil, access(state.string + "/tree/x", F_OK) == 0)
                 } catch {
                     return (error, access(folder + "/" + name + "/x", F_OK) == 0)

@@ -36,7 +36,7 @@ import Threads
     @Test func statement1_anImportMakesADomain() async throws {
         try withSource { source, folders in
             #expect(throws: Errno.noSuchFileOrDirectory) { try status(folders.tree) }
-            try folders.importDomain(from: source)
+            try folders.importDomain(from: DirectoryToImport(source))
             let made = try status(folders.tree)
             #expect(made.st_mode & S_IFMT == S_IFDIR)
         }
@@ -73,12 +73,12 @@ import Threads
     @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
         try withSource { source, folders in
             // A mount point, or the root in its place, which can't be renamed.
-            #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: FilePath("/proc")) }
+            #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: DirectoryToImport(FilePath("/proc"))) }
             let elsewhere = StateFolders(root: FilePath("/dev/shm/replica-import-\(getpid())"))
             defer { try? FileManager.default.removeItem(atPath: elsewhere.root.string) }  // It is in memory only.
             let (here, there) = (try status(source), try status(FilePath("/dev/shm")))
             if here.st_dev != there.st_dev {
-                #expect(throws: Errno.improperLink) { try elsewhere.importDomain(from: source) }
+                #expect(throws: Errno.improperLink) { try elsewhere.importDomain(from: DirectoryToImport(source)) }
             }
             let after = try status(source)
             #expect(after.st_ino == here.st_ino && after.st_ctim.tv_nsec == here.st_ctim.tv_nsec)
@@ -88,10 +88,10 @@ import Threads
     @Test func statement11_aStoreThatTakesNoImportIsRefused() throws {
         try withSource { source, _ in
             var properties = StoreProperties()
-            #expect(throws: Never.self) { try StateFolders.checkImportable(source, into: properties) }
+            #expect(throws: Never.self) { try DirectoryToImport(source).check(properties) }
             let before = try status(source)
             properties.allowsImport = false
-            #expect(throws: Errno.notSupported) { try StateFolders.checkImportable(source, into: properties) }
+            #expect(throws: Errno.notSupported) { try DirectoryToImport(source).check(properties) }
             let after = try status(source)
             #expect(after.st_ino == before.st_ino && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
         }
@@ -107,7 +107,7 @@ import Threads
 
     @Test func statement5_theDirectoryIsGoneFromItsPlace() throws {
         try withSource { source, folders in
-            try folders.importDomain(from: source)
+            try folders.importDomain(from: DirectoryToImport(source))
             #expect(throws: Errno.noSuchFileOrDirectory) { try status(source) }
         }
     }
@@ -115,7 +115,7 @@ import Threads
     @Test func statement6_theFilesAreMovedNotCopied() throws {
         try withSource { source, folders in
             let before = try status(source.appending("d").appending("b"))
-            try folders.importDomain(from: source)
+            try folders.importDomain(from: DirectoryToImport(source))
             let after = try status(folders.tree.appending("d").appending("b"))
             #expect(after.st_ino == before.st_ino)
             #expect(after.st_mtim.tv_nsec == before.st_mtim.tv_nsec)
@@ -125,7 +125,7 @@ import Threads
     @Test func statement8_aSecondImportOfTheNameIsRefused() throws {
         try withSource { source, folders in
             try folders.makeDomain()
-            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: DirectoryToImport(source)) }
         }
     }
 
@@ -133,7 +133,7 @@ import Threads
         try withSource { source, folders in
             try folders.makeDomain()
             let before = try status(source)
-            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: DirectoryToImport(source)) }
             let after = try status(source)
             #expect(after.st_ino == before.st_ino)
             #expect(after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
@@ -145,7 +145,7 @@ import Threads
         try withSource { source, folders in
             try folders.makeDomain()
             try "mine".write(toFile: folders.tree.appending("own").string, atomically: false, encoding: .utf8)
-            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: DirectoryToImport(source)) }
             let names = try FileManager.default.contentsOfDirectory(atPath: folders.tree.string)
             #expect(names == ["own"])
         }
@@ -153,7 +153,7 @@ import Threads
 
     @Test func statement12_theMoveIsDoneWhenImportReturns() throws {
         try withSource { source, folders in
-            try folders.importDomain(from: source)
+            try folders.importDomain(from: DirectoryToImport(source))
             #expect(try String(contentsOfFile: folders.tree.appending("a").string, encoding: .utf8) == "alpha")
         }
     }
@@ -214,15 +214,19 @@ import Threads
 
     @Test func statement19_onlyADirectoryIsImported() throws {
         try withSource { source, folders in
-            #expect(throws: Errno.notDirectory) { try folders.importDomain(from: source.appending("a")) }
-            #expect(throws: Errno.noSuchFileOrDirectory) { try folders.importDomain(from: source.appending("no")) }
+            #expect(throws: Errno.notDirectory) {
+                try folders.importDomain(from: DirectoryToImport(source.appending("a")))
+            }
+            #expect(throws: Errno.noSuchFileOrDirectory) {
+                try folders.importDomain(from: DirectoryToImport(source.appending("no")))
+            }
             #expect(throws: Errno.noSuchFileOrDirectory) { try status(folders.tree) }
         }
     }
 
     @Test func statement21_stagingLiesOnTheTreesFilesystem() throws {
         try withSource { source, folders in
-            try folders.importDomain(from: source)
+            try folders.importDomain(from: DirectoryToImport(source))
             let (staging, tree) = (try status(folders.staging), try status(folders.tree))
             #expect(staging.st_dev == tree.st_dev)
         }

@@ -22,7 +22,7 @@ final class BenchFolder: Sendable {
         let source = path.appending("source")
         try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
         try importing?(source.string)
-        try state.importDomain(from: source)
+        try state.importDomain(from: DirectoryToImport(source))
     }
 
     deinit {
