@@ -25,12 +25,13 @@ import Testing
     ///   - meanwhile: Called after the check, before the directory is moved.
     ///   - done: Called after each step.
     private static func bringUp(
-        in folder: TemporaryFolder, meanwhile: @escaping () -> Void = {},
+        in folder: TemporaryFolder, state: String? = nil, meanwhile: @escaping () -> Void = {},
         done: @escaping (DomainCreation.Step) throws -> Void = { _ in }
     ) throws {
         let root = DomainDirectory(root: folder.path.appending("data"))
+        let options = try MountOptions(texts: state.map { ["state=\(folder.path)/\($0)"] } ?? [])
         var new = NewDomain(
-            name: try DomainName("d"), storeURL: try StoreURL("file://\(folder.path)/store"), options: MountOptions(),
+            name: try DomainName("d"), storeURL: try StoreURL("file://\(folder.path)/store"), options: options,
             directory: folder.path.appending("media/photos"), mountpoint: nil, directories: [root], root: root)
         new.tryOut = { _, _ in
             meanwhile()
@@ -83,6 +84,22 @@ import Testing
         #expect(Self.text("media/photos/file", in: folder) == "media/other")
         #expect(Self.text("media/photos-moved/file", in: folder) == "media/photos")
         #expect(access(folder.path.appending("data").string, F_OK) == -1, "no domain is left")
+    }
+
+    @Test func theStateIsCreatedInThePlaceThatWasChecked() throws {
+        let folder = try Self.makeFolders()
+        for name in ["mine", "evil"] { try folder.makeFolder(name) }
+        let link = folder.path.appending("link").string
+        #expect(symlink("mine", link) == 0)
+        try Self.bringUp(
+            in: folder, state: "link/state",
+            meanwhile: {
+                #expect(unlink(link) == 0)
+                #expect(symlink("evil", link) == 0)
+            })
+        #expect(Self.text("mine/state/tree/file", in: folder) == "media/photos")
+        #expect(Self.text("data/d/tree/file", in: folder) == "media/photos")
+        #expect(access(folder.path.appending("evil/state").string, F_OK) == -1)
     }
 
     @Test func whatIsGivenBackGoesNowhereElse() throws {

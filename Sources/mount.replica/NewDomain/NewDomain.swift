@@ -28,20 +28,20 @@ struct NewDomain {
         let source = try directory.map { path in
             try importable(path) { () throws(Errno) in try DirectoryToImport(path) }
         }
-        try checkPlaces(state: usual)
+        let place = try checkedPlace(ofState: usual)
         let store = try openStore(creation)
         try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
         let done = creation.count
         do {
-            return (try make(source, in: usual, creation), store)
+            return (try make(source, in: place, isListed: usual.removingLastComponent() == root.root, creation), store)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
             }
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
-            try checkPlaces(state: beside)
-            do { return (try make(source, in: beside, creation), store) } catch is LiesElsewhere {
+            let place = try checkedPlace(ofState: beside)
+            do { return (try make(source, in: place, isListed: false, creation), store) } catch is LiesElsewhere {
                 throw ControlFailure(
                     .cannotImport,
                     "\(directory) is in a lower layer of an overlay, where no folder can be moved: import a copy of it")
@@ -49,9 +49,12 @@ struct NewDomain {
         }
     }
 
-    private func checkPlaces(state: FilePath) throws {
+    /// Where the state is to be created: the folders above are no links, and nobody else may change them.
+    private func checkedPlace(ofState state: FilePath) throws -> FilePath {
         let place = try DiskPlace(of: state)
-        do throws(StateTrustError) { try StateTrust.checkAbove(place.seen) } catch {
+        var resolved = try DiskPlace(of: state.removingLastComponent()).seen
+        if let name = state.lastComponent { resolved.append(name) }
+        do throws(StateTrustError) { for path in [place.seen, resolved] { try StateTrust.checkAbove(path) } } catch {
             throw ControlFailure(.refused, "\(error)")
         }
         let others = try directories.domains().map { other in
@@ -65,6 +68,7 @@ struct NewDomain {
             state: place, mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others,
             mounts: try MountTable.read().map(\.path))
         if let refusal = places.refusal { throw refusal }
+        return resolved
     }
 
     private func openStore(_ creation: DomainCreation) throws -> TriedStore {
@@ -82,14 +86,14 @@ struct NewDomain {
     }
 
     private func make(
-        _ source: DirectoryToImport?, in state: FilePath, _ creation: DomainCreation
+        _ source: DirectoryToImport?, in state: FilePath, isListed: Bool, _ creation: DomainCreation
     ) throws -> DomainLocation {
         let folders = StateFolders(root: state)
         let record = DomainRecord(name: name, store: storeURL, options: options.domain.texts)
         let maker = StateMaker(folders: folders, creation: creation)
         try maker.makeFolders()
         try maker.write(record)
-        if state.removingLastComponent() != root.root { try maker.link(at: root.root.appending(name.text)) }
+        if !isListed { try maker.link(at: root.root.appending(name.text)) }
         try creation.run(.makeTree) {
             try makeTree(folders, source)
         } undo: {
