@@ -74,14 +74,16 @@ static ssize_t hook_splice(
 static const struct fuse_custom_io hooks = {
     .writev = hook_writev, .read = hook_read, .splice_receive = hook_splice, .splice_send = hook_splice};
 
-int cfuse_session_mount(struct fuse_session *session, const char *path, const struct cfuse_mount *how) {
-    int device = cfuse_mount(path, how);
+int cfuse_session_mount(
+    struct fuse_session *session, int place, const char *path, const struct cfuse_mount *how,
+    struct cfuse_mount_identity *identity) {
+    int device = cfuse_mount(place, path, how, identity);
     if (device < 0) return -1;
     char name[32];
     snprintf(name, sizeof name, "/dev/fd/%d", device);
     if (fuse_session_mount(session, name) != 0) {
         close(device);
-        cfuse_clean_dead_mount(path);
+        cfuse_unmount_identified(identity, true);
         return -1;
     }
     return fuse_session_custom_io(session, &hooks, fuse_session_fd(session)) == 0 ? 0 : -1;

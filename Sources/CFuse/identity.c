@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CFuse.h"
+#include "identity.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,23 +17,18 @@ static int status_of(int place, unsigned mask, struct statx *out) {
     return statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out);
 }
 
-int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out) {
-    int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (place < 0) return errno;
+int cfuse_mount_identify(int file, struct cfuse_mount_identity *out) {
     struct statx status;
-    int error = status_of(place, 0, &status) == 0 ? 0 : errno;
-    if (error == 0) {
-        *out = (struct cfuse_mount_identity){
-            .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
-        // Since Linux 6.8; the other number is reused.
-        if (status_of(place, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
-            out->unique = status.stx_mnt_id;
-    }
-    close(place);
-    return error;
+    if (status_of(file, 0, &status) != 0) return errno;
+    *out = (struct cfuse_mount_identity){
+        .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
+    // Since Linux 6.8; the other number is reused.
+    if (status_of(file, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
+        out->unique = status.stx_mnt_id;
+    return 0;
 }
 
-static bool is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other) {
+bool cfuse_mount_is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other) {
     return one->number == other->number && one->unique == other->unique && one->major == other->major &&
            one->minor == other->minor;
 }
@@ -55,8 +50,7 @@ static char *unescaped(const char *field) {
     return path;
 }
 
-/// The path of the mount with these numbers, to be freed; NULL if it is not mounted.
-static char *find(const struct cfuse_mount_identity *wanted) {
+char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
     FILE *table = fopen("/proc/thread-self/mountinfo", "re");
     if (!table) return NULL;
     char *line = NULL, *found = NULL;
@@ -73,28 +67,4 @@ static char *find(const struct cfuse_mount_identity *wanted) {
     free(line);
     fclose(table);
     return found;
-}
-
-/// 0, EINVAL if it is not mounted, EBUSY if another mount covers it.
-static int reach(const struct cfuse_mount_identity *identity, char **path) {
-    *path = find(identity);
-    if (!*path) return EINVAL;
-    struct cfuse_mount_identity top;
-    int error = cfuse_mount_identify(*path, &top);
-    return error ? error : is_same(&top, identity) ? 0 : top.number == identity->number ? EINVAL : EBUSY;
-}
-
-bool cfuse_is_mounted(const struct cfuse_mount_identity *identity) {
-    char *path;
-    int error = reach(identity, &path);
-    free(path);
-    return error != EINVAL;
-}
-
-int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy) {
-    char *path;
-    int error = reach(identity, &path);
-    if (error == 0) error = cfuse_unmount(path, lazy);
-    free(path);
-    return error;
 }

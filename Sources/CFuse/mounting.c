@@ -1,14 +1,16 @@
 #define _GNU_SOURCE
-#include "CFuse.h"
+#include "identity.h"
+#include "unmounting.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,20 +19,73 @@
 
 extern char **environ;
 
-/// The device's descriptor, or -errno.
-static int mount_directly(const char *path, const struct cfuse_mount *how) {
+/// A parameter of the filesystem, or one of its flags if there is no value. 0 or an errno.
+static int configure(int context, const char *key, const char *value) {
+    return syscall(SYS_fsconfig, context, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, key, value, 0) == 0 ? 0 : errno;
+}
+
+static int configure_all(int context, int device, unsigned type, const struct cfuse_mount *how) {
+    char numbers[4][16], words[256], *rest = words;
+    unsigned values[] = {(unsigned)device, type, getuid(), getgid()};
+    for (int n = 0; n < 4; n++) snprintf(numbers[n], sizeof numbers[n], n == 1 ? "%o" : "%u", values[n]);
+    const struct {
+        const char *key, *value;
+    } parameters[] = {{"source", how->source},     {"subtype", strchr(how->type, '.') + 1},
+                      {"fd", numbers[0]},          {"rootmode", numbers[1]},
+                      {"user_id", numbers[2]},     {"group_id", numbers[3]}};
+    const struct {
+        unsigned long flag;
+        const char *word;
+    } flags[] = {{MS_RDONLY, "ro"}, {MS_SYNCHRONOUS, "sync"}, {MS_DIRSYNC, "dirsync"}, {MS_LAZYTIME, "lazytime"}};
+    int error = 0;
+    for (size_t n = 0; !error && n < sizeof parameters / sizeof *parameters; n++)
+        error = configure(context, parameters[n].key, parameters[n].value);
+    for (size_t n = 0; !error && n < sizeof flags / sizeof *flags; n++)
+        if (how->flags & flags[n].flag) error = configure(context, flags[n].word, NULL);
+    snprintf(words, sizeof words, "%s", how->data);
+    for (char *word; !error && (word = strsep(&rest, ","));)
+        if (*word) error = configure(context, word, NULL);
+    return error;
+}
+
+/// The flags of mount(2) that belong to the mount, not to the filesystem.
+static unsigned attributes(unsigned long flags) {
+    // These have the same numbers.
+    unsigned found = flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
+    if (flags & MS_NODIRATIME) found |= MOUNT_ATTR_NODIRATIME;
+    if (flags & MS_NOSYMFOLLOW) found |= MOUNT_ATTR_NOSYMFOLLOW;
+    if (flags & MS_STRICTATIME) return found | MOUNT_ATTR_STRICTATIME;
+    return flags & MS_NOATIME ? found | MOUNT_ATTR_NOATIME : found;
+}
+
+/// A mount that is not attached yet. -errno.
+static int new_mount(int device, unsigned type, const struct cfuse_mount *how) {
+    int context = (int)syscall(SYS_fsopen, "fuse", FSOPEN_CLOEXEC);
+    if (context < 0) return -errno;
+    int error = configure_all(context, device, type, how);
+    if (!error && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0) error = errno;
+    int mount = error ? -1 : (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes(how->flags));
+    if (!error && mount < 0) error = errno;
+    close(context);
+    return error ? -error : mount;
+}
+
+/// The device's descriptor, or -errno. No path is used: the mount is identified before anybody else can see it, and
+/// attached to the place that is held.
+static int mount_directly(int place, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
     struct stat status;
-    if (stat(path, &status) != 0) return -errno;
+    if (fstat(place, &status) != 0) return -errno;
     int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (device < 0) {
         cfuse_log_keep("/dev/fuse: %s", strerror(errno));
         return -errno;
     }
-    char data[256];
-    snprintf(data, sizeof data, "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", device, status.st_mode & S_IFMT, getuid(),
-             getgid(), how->data);
-    if (mount(how->source, path, how->type, how->flags, data) == 0) return device;
-    int error = errno;
+    int mount = new_mount(device, status.st_mode & S_IFMT, how);
+    int error = mount < 0 ? -mount : cfuse_mount_identify(mount, identity);
+    unsigned by_descriptors = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+    if (!error && syscall(SYS_move_mount, mount, "", place, "", by_descriptors) != 0) error = errno;
+    if (mount >= 0) close(mount);
+    if (!error) return device;
     close(device);
     return -error;
 }
@@ -92,8 +147,18 @@ static int spawn_helper(pid_t *child, int channel, int complaints, const char *o
     return error;
 }
 
-/// For unprivileged users, the set-user-ID program mounts. The device's descriptor, or -errno.
-static int mount_by_helper(const char *path, const struct cfuse_mount *how) {
+/// Finds the mount of the helper, or removes it.
+static int identify_at(const char *path, struct cfuse_mount_identity *identity) {
+    int place = cfuse_place_open(path);
+    int error = place < 0 ? -place : cfuse_mount_identify(place, identity);
+    if (place >= 0) close(place);
+    if (error) cfuse_run_fusermount(path, true);
+    return error;
+}
+
+/// For unprivileged users, the set-user-ID program mounts, which makes checks of its own. The device's descriptor, or
+/// -errno.
+static int mount_by_helper(const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
     int channel[2], complaints[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return -errno;
     if (pipe2(complaints, O_CLOEXEC) != 0) {
@@ -113,12 +178,15 @@ static int mount_by_helper(const char *path, const struct cfuse_mount *how) {
         cfuse_log_keep("fusermount3: %s", strerror(error));
     }
     close(channel[0]), close(complaints[0]);
-    return device >= 0 ? device : -(error ? error : EPERM);
+    if (device < 0) return -(error ? error : EPERM);
+    if (!(error = identify_at(path, identity))) return device;
+    close(device);
+    return -error;
 }
 
-int cfuse_mount(const char *path, const struct cfuse_mount *how) {
-    int device = mount_directly(path, how);
-    if (device == -EPERM) return mount_by_helper(path, how);
+int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    int device = mount_directly(place, how, identity);
+    if (device == -EPERM) return mount_by_helper(path, how, identity);
     if (device < 0 && !*cfuse_log_text()) cfuse_log_keep("%s", strerror(-device));
     return device;
 }

@@ -17,42 +17,47 @@
 
 /// Makes a session; argv[1...] are `-o` and its value. Nil with a text in cfuse_log_text.
 struct fuse_session *cfuse_session_new(int argc, char **argv, const struct fuse_lowlevel_ops *ops, void *user);
-/// How to mount: for mount(2), and for fusermount3 where that isn't allowed.
+/// How to mount: for fsopen(2), and for fusermount3 where that isn't allowed.
 struct cfuse_mount {
     const char *type, *source;
+    /// mount(2)'s.
     unsigned long flags;
-    /// Additional options for the kernel, each preceded by a comma.
+    /// Additional options for the kernel, between commas.
     const char *data;
     /// fusermount3's list.
     const char *options;
 };
-/// The descriptor of a device that is now mounted; negative on failure, with a text in cfuse_log_text.
-int cfuse_mount(const char *path, const struct cfuse_mount *how);
-/// Mounts and installs the hooks. 0, or -1 with a text in cfuse_log_text.
-int cfuse_session_mount(struct fuse_session *session, const char *path, const struct cfuse_mount *how);
 /// libfuse's last message on this thread. Valid until the next one.
 const char *cfuse_log_text(void);
 void cfuse_log_clear(void);
 /// Records a message of ours like one of libfuse.
 void cfuse_log_keep(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/// Unmounts: umount2(2) as root, fusermount3 otherwise. 0 or an errno.
-int cfuse_unmount(const char *path, bool lazy);
-/// Unmounts mounts whose daemon is dead. 0, or the errno that remains.
-int cfuse_clean_dead_mount(const char *path);
 
-// Identity of a mount, because others may be mounted at its path
+// The place of a mount. Paths are used once: others may exchange the folders above.
 
-/// `unique` is 0 before Linux 6.8.
+/// Opens (O_PATH) what is at a path. -errno: -ELOOP for a symlink on the way.
+int cfuse_place_open(const char *path);
+/// The same; mounts there whose daemon is dead are unmounted first.
+int cfuse_place_open_living(const char *path);
+
+/// Identifies a mount. `unique` is 0 before Linux 6.8.
 struct cfuse_mount_identity {
     uint64_t number, unique;
     uint32_t major, minor;
 };
-/// The topmost mount at the path. 0 or an errno.
-int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out);
 /// Whether it is in this process's tree, even if another mount covers it.
 bool cfuse_is_mounted(const struct cfuse_mount_identity *identity);
-/// Unmounts exactly this mount, even if it was moved. 0, EINVAL if it is gone, EBUSY also if another mount covers it.
+/// Unmounts exactly this mount, even if it was moved: umount2(2) as root, fusermount3 otherwise. 0, EINVAL if it is gone,
+/// EBUSY also if another mount covers it.
 int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy);
+
+/// Mounts on a held place. The descriptor of the device, or negative with a text in cfuse_log_text.
+/// - path: The place's, for fusermount3.
+int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity);
+/// Mounts and installs the hooks. 0, or -1 with a text in cfuse_log_text.
+int cfuse_session_mount(
+    struct fuse_session *session, int place, const char *path, const struct cfuse_mount *how,
+    struct cfuse_mount_identity *identity);
 
 // Ending by a fault
 

@@ -22,6 +22,12 @@ extension Session {
         return cfuse_is_mounted(&identity)
     }
 
+    /// The numbers that identify the mount: its filesystem's device, and its unique mount ID (before Linux 6.8 the
+    /// reusable one). Nil before ``mount(at:)`` and after the end.
+    package var numbers: (major: UInt32, minor: UInt32, mount: UInt64)? {
+        mounted.map { ($0.major, $0.minor, $0.unique == 0 ? $0.number : $0.unique) }
+    }
+
     /// Aborts the connection, even if it is in use: requests then fail with ENOTCONN or ECONNABORTED, also those of
     /// programs with open files. ``run()`` returns soon after.
     public func end() {

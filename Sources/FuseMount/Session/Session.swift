@@ -59,24 +59,22 @@ public final class Session: Sendable {
 
     /// Mounts, using fusermount3 if the process is not root. A dead mount left by an earlier daemon is removed first.
     /// The mount starts to respond when ``run()`` is called.
+    /// - Parameter path: Without symbolic links, as returned by realpath(3): in a folder of another user they could lead
+    ///   anywhere by now.
     public func mount(at path: String) throws(MountError) {
         guard let handle = state.withLock({ $0.phase == .new ? $0.handle : nil }) else {
             throw MountError("\(path): this session was mounted before")
         }
-        let remaining = cfuse_clean_dead_mount(path)
-        guard remaining == 0 else {
-            throw MountError("\(path): a dead mount can't be taken away: \(Errno(rawValue: remaining))")
+        let place: Int32
+        do throws(Errno) { place = try Place.openLiving(path) } catch {
+            let isLink = error == .tooManySymbolicLinkLevels
+            throw MountError("\(path): \(isLink ? "a symbolic link is on the way" : "\(error)")")
         }
+        defer { close(place) }
         cfuse_log_clear()
-        guard options.withMount({ cfuse_session_mount(handle, path, &$0) }) == 0 else {
-            throw MountError("\(path): \(libraryMessage("the mount failed"))")
-        }
         var identity = cfuse_mount_identity()
-        let failure = cfuse_mount_identify(path, &identity)
-        guard failure == 0 else {
-            cfuse_unmount(path, true)
-            throw MountError("\(path): \(Errno(rawValue: failure))")
-        }
+        let result = options.withMount { cfuse_session_mount(handle, place, path, &$0, &identity) }
+        guard result == 0 else { throw MountError("\(path): \(libraryMessage("the mount failed"))") }
         let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads), features.contains(.answersAtOnce))
         state.withLock { state in
             state.phase = .mounted

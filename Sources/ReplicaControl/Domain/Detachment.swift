@@ -1,13 +1,15 @@
-import CLinux
 import Glibc
 package import SystemPackage
 
 /// Detaches mounts without a daemon.
 package enum Detachment {
-    /// Unmounts the topmost mount at this path, even if it is in use: with umount2(2), or fusermount3 without the privilege.
-    /// Returns whether it succeeded.
-    package static func unmount(_ path: FilePath) -> Bool {
-        if umount2(path.string, Int32(MNT_DETACH) | CL_UMOUNT_NOFOLLOW) == 0 { return true }
+    /// Unmounts the mount whose root is held, even if it is in use: with umount2(2), or fusermount3 without the privilege.
+    /// Another mount that is at its path by now stays.
+    /// - Parameter path: Its path, for fusermount3.
+    /// - Returns: Whether it succeeded.
+    package static func unmount(_ root: Int32, at path: FilePath) -> Bool {
+        if umount2("/proc/self/fd/\(root)", Int32(MNT_DETACH)) == 0 { return true }
+        guard errno == EPERM else { return false }
         let words = [SystemPath.fusermount, "-u", "-z", "--", path.string]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)

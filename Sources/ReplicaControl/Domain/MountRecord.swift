@@ -17,21 +17,23 @@ package struct MountRecord: Codable, Equatable, Sendable {
     /// The boot ID.
     package let boot: String
 
-    /// The topmost mount at this path.
+    /// A mount of this boot.
     /// - Throws: An `Errno`.
-    package init(at path: FilePath) throws {
+    package init(at path: FilePath, device: DeviceNumber, number: UInt64) throws {
         self.path = ControlFilePath(path)
-        let place = open(path.string, CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
-        guard place >= 0 else { throw Errno(rawValue: errno) }
-        defer { close(place) }
-        var status = try Self.status(place, 0)
-        device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
-        do { status = try Self.status(place, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
-            // Another user's mount reveals only its device; the number is then the one that all kernels have.
-        }
-        number = status.mnt_id
+        (self.device, self.number) = (device, number)
         let boot = try FileBytes.readIfPresent(FilePath(CL_BOOT_ID)) ?? []
         self.boot = String(decoding: boot.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// The mount whose root this descriptor is.
+    private init(at path: FilePath, root: Int32) throws {
+        var status = try Self.status(root, 0)
+        let device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
+        do { status = try Self.status(root, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
+            // Another user's mount reveals only its device; the number is then the one that all kernels have.
+        }
+        try self.init(at: path, device: device, number: status.mnt_id)
     }
 
     /// statx(2) without a request to the mount's daemon, which may hang.
@@ -44,8 +46,14 @@ package struct MountRecord: Codable, Equatable, Sendable {
     }
 
     /// Whether this mount is still the topmost at its path.
-    package var isThere: Bool {
-        do { return try MountRecord(at: path.path) == self } catch { return false }
+    package var isThere: Bool { withRoot { _ in true } ?? false }
+
+    /// Calls `body` with a descriptor (`O_PATH`) of the mount's root; nil if it is not the topmost at its path any more.
+    package func withRoot<Value>(_ body: (Int32) -> Value) -> Value? {
+        let root = open(path.path.string, CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
+        guard root >= 0 else { return nil }
+        defer { close(root) }
+        do { return try MountRecord(at: path.path, root: root) == self ? body(root) : nil } catch { return nil }
     }
 
     /// The record in the domain's state; nil if there is none, or it cannot be read.

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 package import SystemPackage
 
 /// A mounted filesystem, from `/proc/self/mountinfo`.
@@ -41,6 +43,15 @@ package enum MountTable {
     /// The topmost mount at exactly this path, which must not contain links; nil if there is none.
     package static func top(at path: FilePath) throws -> MountedFileSystem? {
         try read().last { $0.path == path }
+    }
+
+    /// The mount that an open file is on.
+    package static func mount(of file: Int32) throws -> MountedFileSystem? {
+        var status = cl_statx()
+        guard cl_statx_of(file, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, 0, &status) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+        return try read().first { $0.number == status.mnt_id }
     }
 
     /// `36 35 98:0 / /mnt rw,noatime shared:1 - ext3 /dev/root rw`

@@ -38,7 +38,9 @@ final class LiveMount: Sendable {
             throw ControlFailure(.mountFailed, "\(error)")
         }
         do {
-            record = try MountRecord(at: path)
+            guard let numbers = session.numbers else { throw Errno.invalidArgument }
+            let device = DeviceNumber(major: numbers.major, minor: numbers.minor)
+            record = try MountRecord(at: path, device: device, number: numbers.mount)
             try record.write(state: state)
         } catch {
             throw ControlFailure(.mountFailed, "\(state): the mount cannot be recorded: \(error)")

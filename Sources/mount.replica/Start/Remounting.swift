@@ -1,4 +1,5 @@
 import FuseMount
+import Glibc
 import ReplicaControl
 import SystemPackage
 
@@ -7,11 +8,13 @@ enum Remounting {
     /// - Throws: `mountFailed`, with mount(8)'s message.
     static func carryOut(_ request: MountRequest) throws(ControlFailure) {
         let path = try Mountpoint.prepared(request.mountpoint)
-        guard try Mountpoint.top(at: path)?.type == "fuse.replica" else {
+        let place = try Mountpoint.open(path)
+        defer { close(place) }
+        guard let there = try Mountpoint.mount(of: place, path), there.type == "fuse.replica", there.path == path else {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): no domain is mounted there")
         }
         do throws(Errno) {
-            try Remount.setFlags(request.options.vfs, at: path.string)
+            try Remount.setFlags(request.options.vfs, at: "/proc/self/fd/\(place)")
         } catch .resourceBusy {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): a file there is open for writing")
         } catch .notPermitted {

@@ -36,9 +36,9 @@ struct Mount: ParsableCommand {
         if notAtBoot { return try Automatic.forget(name, .system, output) }
         guard let directory else { throw ControlFailure(.usage, "on which directory?") }
         let domain = try Domains().named(name)
-        let path = try AbsolutePath.ofEntry(RawArguments.bytes(directory))
+        // Links are followed here alone: at the next start, another user could have changed them.
+        let path = try AbsolutePath.ofDirectory(RawArguments.bytes(directory))
         if atLogin || atBoot {
-            let path = try AbsolutePath.ofDirectory(RawArguments.bytes(directory))
             return try Automatic(domain: domain, path: path, options: options).mount(atBoot ? .system : .user, output)
         }
         if let mountpoint = try DaemonProbe.hello(domain)?.mountpoint { throw Self.busy(domain, mountpoint) }
@@ -110,9 +110,10 @@ struct Unmount: ParsableCommand {
 enum DeadMount {
     /// Unmounts the mount of the domain's last daemon, if it still exists. Returns whether it did.
     static func unmount(_ domain: DomainLocation) throws -> Bool {
-        guard let record = MountRecord.read(state: domain.state), record.isThere else { return false }
+        guard let record = MountRecord.read(state: domain.state) else { return false }
         let place = record.path.path
-        guard Detachment.unmount(place) else { throw ControlFailure(.failed, "\(place) can't be unmounted") }
+        guard let isUnmounted = record.withRoot({ Detachment.unmount($0, at: place) }) else { return false }
+        guard isUnmounted else { throw ControlFailure(.failed, "\(place) can't be unmounted") }
         MountRecord.remove(state: domain.state)
         return true
     }

@@ -18,7 +18,7 @@ import Testing
                     refused 32 "$MNT: d (fuse.replica) is mounted there already" replica mount e "$MNT"
                     refused 32 "already" mount_replica d "$MNT"
                     ln -s "$MNT" link
-                    refused 32 "mounted there already" mount_replica e link
+                    refused 32 "mounted there already" replica mount e link
                     echo fine >"$MNT/file"
                     mkdir tmp; mount -t tmpfs some tmp
                     refused 32 "some (tmpfs) is mounted there already" replica mount e tmp

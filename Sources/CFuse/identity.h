@@ -1,0 +1,11 @@
+#ifndef CFUSE_IDENTITY_H
+#define CFUSE_IDENTITY_H
+#include "CFuse.h"
+
+/// The mount that a file is on. 0 or an errno.
+int cfuse_mount_identify(int file, struct cfuse_mount_identity *out);
+bool cfuse_mount_is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other);
+/// The path of the mount with these numbers, to be freed; NULL if it is not mounted.
+char *cfuse_mount_path(const struct cfuse_mount_identity *wanted);
+
+#endif
