@@ -34,6 +34,8 @@ extension DomainFileSystem {
             return try replica.attributes(of: NodeNumber.item(node))
         } catch .errno(.stale) where inodes.isOpen(node) {
             var entry = try replica.attributes(of: NodeNumber.number(node))
+            // A program that is being executed runs the former file.
+            entry.status.mode &= ~UInt32(S_ISUID | S_ISGID)
             entry.isSteady = false
             return entry
         }

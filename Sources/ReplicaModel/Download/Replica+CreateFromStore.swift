@@ -78,7 +78,7 @@ extension Tree {
             fingerprint.modified =
                 (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
             fingerprint.mode = item.metadata.mode ?? 0o644
-            try makeFile(filename, in: folder, size: item.size, fingerprint)
+            try makePlaceholder(filename, in: folder, size: item.size, fingerprint, isMarked: item.size > 0)
         case .folder:
             try errnos { () throws(Errno) in
                 try filename.withCString { (name) throws(Errno) in
@@ -94,14 +94,6 @@ extension Tree {
                 }
             }
         }
-    }
-
-    private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
-        throws(ReplicaError)
-    {
-        try makePlaceholder(name, in: folder, size: size, fingerprint)
-        guard size == 0 else { return }
-        try errnos { () throws(Errno) in try BackingPath(folder: folder, name: name).setXattr(OwnXattr.dataless, nil) }
     }
 
     /// Gives a node's file the store's metadata.
@@ -126,20 +118,31 @@ extension Tree {
 }
 
 extension Ownership {
-    /// Gives an entry that the daemon created to the folder's owner.
+    /// Gives an entry that the daemon made under a name to the folder's owner. A file is given while the descriptor by
+    /// which it was created is open.
     /// - Returns: The created entry.
-    static func inherit(
+    fileprivate static func inherit(
         _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment
     ) throws(Errno) -> FileStatus {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             let status = try file.status()
             try moment.demandNew(status)
-            guard geteuid() == 0 else { return status }
-            let above = try FileStatus(descriptor: folder)
-            guard above.user != 0 || above.group != 0 else { return status }
-            try file.setOwner(above.user, above.group)
+            guard status.kind != .file else { return status }
+            try inherit(file, from: folder) { () throws(Errno) in try file.demandMade() }
             return try file.status()
         }
+    }
+
+    /// Gives a file to the folder's owner.
+    /// - Parameter isMeant: Throws if the file is not the one that was made.
+    static func inherit(
+        _ file: HeldFile, from folder: Int32, if isMeant: () throws(Errno) -> Void = {}
+    ) throws(Errno) {
+        guard geteuid() == 0 else { return }
+        let above = try FileStatus(descriptor: folder)
+        guard above.user != 0 || above.group != 0 else { return }
+        try isMeant()
+        try file.setOwner(above.user, above.group)
     }
 }
 

@@ -117,6 +117,8 @@ extension Tree {
         let (old, oldMode) = try errnos { () throws(Errno) in
             try former.hold { (file) throws(Errno) in
                 let status = try file.status()
+                // Its owner and attributes are given to the new file.
+                try node.demandKnown(status)
                 return (status, try file.replicatedMode(status))
             }
         }
@@ -175,6 +177,7 @@ extension BackingPath {
         if !isMarked { try removeMark() }
         try hold { (file) throws(Errno) in
             try former.hold { (former) throws(Errno) in
+                guard FileIdentity(try former.status()) == FileIdentity(old) else { throw .stale }
                 try file.takeFlags(of: former)
                 for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
                     try file.setXattr(name, to: try former.xattr(name))

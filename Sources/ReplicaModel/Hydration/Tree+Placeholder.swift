@@ -5,16 +5,17 @@ internal import SystemPackage
 /// Placeholders: sparse files that stand for content that is only in the store.
 extension Tree {
     /// Creates a placeholder. The mark comes first, so that its zeros are never served.
-    func makePlaceholder(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
-        throws(ReplicaError)
-    {
+    func makePlaceholder(
+        _ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint, isMarked: Bool = true
+    ) throws(ReplicaError) {
         try errnos { () throws(Errno) in
             let file = try name.withCString { (text) throws(Errno) in
                 try Errno.check(openat(folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
             }
             defer { close(file) }
             do throws(Errno) {
-                try Errno.check(fsetxattr(file, OwnXattr.dataless, mark.value, mark.value.count, 0))
+                try Ownership.inherit(HeldFile(descriptor: file), from: folder)
+                if isMarked { try Errno.check(fsetxattr(file, OwnXattr.dataless, mark.value, mark.value.count, 0)) }
                 try Errno.check(ftruncate(file, Int(size)))
                 try Errno.check(fchmod(file, UInt32(fingerprint.mode == 0 ? 0o644 : fingerprint.mode)))
                 let time = Timestamp(nanoseconds: fingerprint.modified).timespec

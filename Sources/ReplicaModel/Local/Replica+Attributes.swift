@@ -54,6 +54,7 @@ extension Replica {
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.items.names(of: node) {
+                fields.formUnion(name.fieldsOfReplacement(FileFingerprint(status)))
                 name.fingerprint = FileFingerprint(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
             }

@@ -34,9 +34,14 @@ extension Replica {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
         return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
-            let mode = type | UInt32(masked(UInt16(mode & 0o7777)))
+            let mode = UInt32(masked(UInt16(mode & 0o7777)))
+            guard !isFile else {
+                let file = try name.openNew(in: folder, O_RDONLY, mode)
+                defer { Glibc.close(file) }
+                return try Ownership.give(HeldFile(descriptor: file), in: folder, to: caller)
+            }
             return try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
-                try Errno.check(mknodat(folder, text, mode, UInt(device)))
+                try Errno.check(mknodat(folder, text, type | mode, UInt(device)))
             }
         }
     }
@@ -51,11 +56,7 @@ extension Replica {
         do throws(ReplicaError) {
             let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
                 (folder, masked) throws(Errno) in
-                let kept = flags & Self.keptOfNew
-                try name.withCString { (text) throws(Errno) in
-                    descriptor = try Errno.check(
-                        openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
-                }
+                descriptor = try name.openNew(in: folder, flags & Self.keptOfNew, UInt32(masked(mode)))
                 return try Ownership.give(HeldFile(descriptor: descriptor), in: folder, to: caller)
             }
             let file = OpenFile(
@@ -123,6 +124,27 @@ extension Tree {
     }
 }
 
+extension FileName {
+    /// Creates a file.
+    /// - Returns: Its descriptor.
+    fileprivate func openNew(in folder: Int32, _ flags: Int32, _ mode: UInt32) throws(Errno) -> Int32 {
+        try withCString { (text) throws(Errno) in
+            try Errno.check(openat(folder, text, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode))
+        }
+    }
+}
+
+extension HeldFile {
+    /// Throws unless this can be what the daemon just made under a name and hands over: nothing of another user, and
+    /// nothing that holds data. A regular file is never made like that.
+    /// - Throws: ESTALE.
+    func demandMade() throws(Errno) {
+        let status = try status()
+        guard status.user == geteuid(), status.kind != .file else { throw .stale }
+        if status.kind == .folder, try !FolderListing(of: descriptor, mark: nil).lines.isEmpty { throw .stale }
+    }
+}
+
 /// The owner of a new file.
 enum Ownership {
     /// Calls `make` to create an entry, and makes the caller its owner. If another file got the name in the meantime,
@@ -136,6 +158,10 @@ enum Ownership {
         try name.withCString(make)
         return try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             try moment.demandNew(try file.status())
+            let status = try file.status()
+            // What is replaced by its owner's own doesn't change hands.
+            if status.user == caller.user, status.group == caller.group { return status }
+            try file.demandMade()
             return try give(file, in: folder, to: caller)
         }
     }

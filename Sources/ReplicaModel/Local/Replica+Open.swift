@@ -187,10 +187,7 @@ extension Tree {
             let fingerprint = FileFingerprint(try errnos { () throws(Errno) in try place.status() })
             guard fingerprint.hasOtherContent(than: node.fingerprint) || fingerprint.changed != node.fingerprint.changed
             else { return }
-            for name in items.names(of: node) {
-                name.fingerprint = fingerprint
-                edit(name, [.contents, .modificationDate])
-            }
+            noteContent(fingerprint, of: node)
         } catch {
             // The backing file is gone; a scan decides what that means.
         }

@@ -27,8 +27,7 @@ extension Tree {
     func keepReachable(_ node: Node) throws(ReplicaError) {
         let isUsed = node.kind == .folder ? node.lookups > 0 : node.opens > 0
         guard isUsed, node.descriptor < 0, items.names(of: node).count == 1 else { return }
-        let place = try place(of: node)
-        node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
+        node.descriptor = try openKernelFile(node, CL_O_PATH)
     }
 
     /// Notes that a node is gone from the tree. It leaves a tombstone until the store knows, unless the store never had it.

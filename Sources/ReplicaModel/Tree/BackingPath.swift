@@ -38,6 +38,14 @@ struct BackingPath {
     }
 }
 
+extension Node {
+    /// What has to be sent of a file that is found in the place of the known one; nothing if it is the known one.
+    func fieldsOfReplacement(_ found: FileFingerprint) -> ItemFields {
+        let isKnown = fingerprint.inode == 0 || found.isSameFile(as: fingerprint)
+        return isKnown ? [] : .ofNew(.file).subtracting(.place)
+    }
+}
+
 extension Tree {
     /// Where the node's file is.
     func place(of node: Node) throws(ReplicaError) -> BackingPath {
@@ -67,9 +75,16 @@ extension Tree {
         guard node.kind == .file, node.writers == 0, node.materialization == .whole, !scan.isRunning,
             FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
         else { return }
+        noteContent(FileFingerprint(status), of: node)
+    }
+
+    /// Takes over a file's new content: it has to be sent. Of another file that has taken the name, everything has to be: the
+    /// store's metadata are those of the former one, and would be applied to this one.
+    func noteContent(_ fingerprint: FileFingerprint, of node: Node) {
         for name in items.names(of: node) {
-            name.fingerprint = FileFingerprint(status)
-            edit(name, [.contents, .modificationDate])
+            let fields = name.fieldsOfReplacement(fingerprint)
+            name.fingerprint = fingerprint
+            edit(name, fields.union([.contents, .modificationDate]))
         }
     }
 

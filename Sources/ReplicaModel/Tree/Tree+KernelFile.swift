@@ -32,7 +32,7 @@ extension Tree {
         let known = items.holder(of: node)
         let identity = FileIdentity(status)
         guard known.lookups > 0 || known.opens > 0, let kernelFile = known.kernelFile, kernelFile != identity else {
-            known.kernelFile = identity
+            setKernelFile(identity, of: known)
             return known
         }
         guard node.parent != nil, known.generation < Self.mostGenerations else {
@@ -41,15 +41,22 @@ extension Tree {
         if items.names(of: node).count > 1 {
             // Its other names still belong to the old file.
             separate(node)
-            node.kernelFile = identity
+            setKernelFile(identity, of: node)
             // The node whose number they all had keeps it, and what the kernel knows by it is the old file.
             if node.lookups > 0 || node.opens > 0 { node.generation += 1 }
             return node
         }
-        known.kernelFile = identity
+        setKernelFile(identity, of: known)
         known.generation += 1
-        if node.kind == .folder { closeDescriptor(of: node) }
         return known
+    }
+
+    /// Forgets what is known of the former file: a node's descriptor is always that of the file that the kernel knows.
+    private func setKernelFile(_ identity: FileIdentity, of node: Node) {
+        guard node.kernelFile != identity else { return }
+        node.kernelFile = identity
+        (node.hasDefaultACL, node.lacksCapability) = (nil, false)
+        closeDescriptor(of: node)
     }
 
     /// Throws unless a held file is the one that the kernel knows for the node, because its permission check was made
@@ -93,6 +100,9 @@ extension Tree {
 }
 
 extension Node {
+    /// Whether the kernel has references to it, and which file it has is known.
+    var isKnownToKernel: Bool { kernelFile != nil && (lookups > 0 || opens > 0) }
+
     /// Throws unless the held file is the item's known file: the store's changes must never be applied to another file
     /// that replaced it.
     func demandKnown(_ status: FileStatus) throws(Errno) {

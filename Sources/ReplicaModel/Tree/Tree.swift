@@ -51,9 +51,12 @@ final class Tree {
     // MARK: Nodes
 
     /// The loaded node with the kernel's inode number of `item`.
-    /// - Throws: ESTALE if there is none, or it has another generation than the one that is meant.
+    /// - Throws: ESTALE if there is none, or not the one that the kernel means.
     func node(_ item: some ItemReference) throws(ReplicaError) -> Node {
-        guard let node = items[inode: item.number], item.isMeant(node.generation) else { throw .errno(.stale) }
+        guard let node = items[inode: item.number] else { throw .errno(.stale) }
+        guard item.generation == nil || node === root || item.isMeant(node.generation) && node.isKnownToKernel else {
+            throw .errno(.stale)
+        }
         return node
     }
 

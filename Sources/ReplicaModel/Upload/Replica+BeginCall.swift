@@ -109,6 +109,12 @@ extension Replica {
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
             }
         }
+        if outgoing.isOfReplacement(of: node) {
+            if let source = outgoing.source { Glibc.close(source) }
+            tree.noteContent(outgoing.fingerprint, of: node)
+            tree.pending.tell(node)  // An edit like any other: debounced, then sent.
+            return .wait(.nothing)
+        }
         node.isInFlight = true
         node.isResolving = call == .resolve
         node.dirtySinceSent = []
@@ -138,6 +144,12 @@ extension Replica {
 }
 
 extension Outgoing {
+    /// Whether another file has taken the place of a node's file since that was last seen: it is sent as a whole.
+    fileprivate func isOfReplacement(of node: Node) -> Bool {
+        fingerprint.inode != 0 && node.kind == .file && node.materialization == .whole
+            && !node.fieldsOfReplacement(fingerprint).isEmpty
+    }
+
     /// Opens the file once, for both content and metadata: the tree's lock is held when a call begins.
     fileprivate mutating func takeContents(
         of node: Node, at place: BackingPath, _ privileges: Privileges
