@@ -78,6 +78,7 @@ package final class Domain: Sendable {
             return !isStopping
         }
         guard isFirst else { return }
+        engine.watch.hurry(seconds: Self.longestLastCall)
         if let stopping {
             for task in [stopping.engine, stopping.upkeep, stopping.rounds, stopping.scan] { task.cancel() }
             wakeSignal.signal()
@@ -91,6 +92,9 @@ package final class Domain: Sendable {
         defer { close(lock) }
         try replica.close()
     }
+
+    /// How long a call may be silent while the domain stops, in seconds.
+    private static let longestLastCall = 30.0
 
     /// Fetches the listing of a folder that was never listed. Waits for the store.
     /// - Throws: ENETDOWN if disconnected, EHOSTUNREACH if the store does not answer, EACCES without a login.

@@ -8,6 +8,8 @@ package struct DomainOptions: Sendable, Hashable {
     package var minimumFree: Int64?
     /// Seconds after which a fetch without progress is aborted.
     package var stallTimeout = 60.0
+    /// The same for every other call of the store.
+    package var answerTimeout = 300.0
     /// Whether the store's capabilities are enforced for programs, with EACCES or EPERM. If not, they are only shown,
     /// and the store itself rejects what it does not allow (MODEL.md#items, "gating").
     package var enforcesCapabilities = false

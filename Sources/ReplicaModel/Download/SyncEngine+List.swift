@@ -118,7 +118,7 @@ extension RemoteStoreError {
         case .directoryNotEmpty: .directoryNotEmpty
         case .insufficientQuota: .quotaExceeded
         case .readOnly: .readOnlyFileSystem
-        case .serverUnreachable, .busy, .syncAnchorExpired: .noRouteToHost
+        case .serverUnreachable, .unanswered, .busy, .syncAnchorExpired: .noRouteToHost
         case .notAuthenticated: .permissionDenied
         case .versionNoLongerAvailable, .versionConflict: .stale
         case .cancelled: .interrupted

@@ -258,7 +258,7 @@ extension RemoteStoreError {
     /// Whether only this item is unavailable now; that says nothing about its existence.
     var isOfOneItem: Bool {
         switch self {
-        case .malformedAnswer, .itemUnavailable: true
+        case .malformedAnswer, .itemUnavailable, .unanswered: true
         default: false
         }
     }

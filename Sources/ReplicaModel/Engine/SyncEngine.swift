@@ -21,6 +21,7 @@ final class SyncEngine: Sendable {
     let snapshots: SnapshotFiles
     let wakeSignal: WakeSignal
     let pause: StorePause
+    let watch: CallWatch
     let random: @Sendable () -> Double
 
     init(
@@ -30,8 +31,13 @@ final class SyncEngine: Sendable {
         self.replica = replica
         let pause = StorePause(now: { replica.now() })
         self.pause = pause
+        let watch = CallWatch(
+            answer: options.answerTimeout, stall: options.stallTimeout, now: { replica.now() })
+        self.watch = watch
+        // A simulator's calls always end, in its own order.
+        let watched: any RemoteStore = options.isSequential ? store : WatchedStore(store: store, watch: watch)
         let paused = PausedStore(
-            store: store, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
+            store: watched, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
         self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in
             let name = item.name.shortened
             log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])

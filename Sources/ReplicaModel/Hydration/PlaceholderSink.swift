@@ -1,14 +1,8 @@
 internal import SystemPackage
 internal import Threads
 
-/// A sink that counts the bytes it received.
-protocol CountingSink: ContentSink {
-    /// The number of bytes received so far.
-    var received: Int64 { get }
-}
-
 /// Writes fetched bytes into the placeholder, and records each range once it is written.
-final class PlaceholderSink: CountingSink {
+final class PlaceholderSink: ContentSink {
     private struct State {
         var isComplete = false
         var failure: Errno?
@@ -65,48 +59,5 @@ final class PlaceholderSink: CountingSink {
             throw .cancelled
         }
         engine.arrived(range, of: target)
-    }
-}
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-}
-
-extension SyncEngine {
-    /// Aborts a fetch that makes no progress for the domain's stall timeout.
-    func withWatchdog<Value: Sendable>(
-        _ sink: any CountingSink, _ fetch: @escaping @Sendable () async throws(RemoteStoreError) -> Value
-    ) async throws(RemoteStoreError) -> Value {
-        guard !options.isSequential else { return try await fetch() }
-        let limit = options.stallTimeout
-        let work = Task { () -> Result<Value, RemoteStoreError> in
-            do throws(RemoteStoreError) {
-                return .success(try await fetch())
-            } catch {
-                return .failure(error)
-            }
-        }
-        let isStalled = Locked(false)
-        let watchdog = Task {
-            var last: Int64 = -1
-            while !Task.isCancelled, sink.received != last {
-                last = sink.received
-                try? await Task.sleep(for: .seconds(limit))  // Cancelled when the fetch has ended.
-            }
-            guard !Task.isCancelled else { return }
-            isStalled.withLock { $0 = true }
-            work.cancel()
-        }
-        defer { watchdog.cancel() }
-        let outcome = await withTaskCancellationHandler {
-            await work.value
-        } onCancel: {
-            work.cancel()
-        }
-        // The watchdog cancelled it, not the reader: the store does not answer.
-        if outcome.failure == .cancelled, isStalled.withLock({ $0 }) { throw .serverUnreachable }
-        return try outcome.get()
     }
 }

@@ -121,10 +121,8 @@ extension SyncEngine {
         defer { close(sink.descriptor) }
         do throws(RemoteStoreError) {
             let version = target.version.isEmpty ? nil : target.version
-            let answer = try await withWatchdog(sink) { () async throws(RemoteStoreError) in
-                try await self.store.fetchContents(
-                    of: target.identifier, version: version, range: range, into: sink)
-            }
+            let answer = try await store.fetchContents(
+                of: target.identifier, version: version, range: range, into: sink)
             if version != nil, answer.size != target.sizeInStore {
                 throw .malformedAnswer("the content's size differs from the item's")
             }

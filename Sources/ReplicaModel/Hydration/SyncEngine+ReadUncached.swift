@@ -88,10 +88,8 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             let version = target.version.isEmpty ? nil : target.version
             let asked = store.properties.fetchesRanges ? whole : nil
-            let answer = try await withWatchdog(sink) { () async throws(RemoteStoreError) in
-                try await self.store.fetchContents(
-                    of: target.identifier, version: version, range: asked, into: sink)
-            }
+            let answer = try await store.fetchContents(
+                of: target.identifier, version: version, range: asked, into: sink)
             guard let bytes = sink.bytes, version == nil || answer.size == target.sizeInStore else {
                 throw .malformedAnswer("the content's size differs from the item's")
             }

@@ -1,11 +1,10 @@
 import Threads
 
 /// Receives the bytes of one range in memory.
-final class WindowSink: CountingSink {
+final class WindowSink: ContentSink {
     private struct State {
         var bytes: [UInt8]
         var ranges = RangeSet64()
-        var received: Int64 = 0
     }
     private let range: Range<Int64>
     private let state: Locked<State>
@@ -18,8 +17,6 @@ final class WindowSink: CountingSink {
         state = Locked(State(bytes: [UInt8](repeating: 0, count: range.count)))
     }
 
-    var received: Int64 { state.withLock { $0.received } }
-
     /// The bytes of the range; nil if not all were received.
     var bytes: [UInt8]? { state.withLock { $0.ranges.missing(in: range).isEmpty ? $0.bytes : nil } }
 
@@ -28,7 +25,6 @@ final class WindowSink: CountingSink {
         guard offset >= 0, !end.overflow else { return }
         let part = (offset..<end.partialValue).clamped(to: range)
         state.withLock { state in
-            state.received += Int64(bytes.count)
             guard !part.isEmpty else { return }
             let source = UnsafeRawBufferPointer(
                 rebasing: bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)])

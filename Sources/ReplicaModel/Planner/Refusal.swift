@@ -21,7 +21,7 @@ extension RemoteStoreError {
         switch self {
         case .serverUnreachable, .busy: Refusal(reach: .store, isCertain: false)
         case .notAuthenticated, .insufficientQuota, .readOnly: Refusal(reach: .store, isCertain: true)
-        case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false)
+        case .cancelled, .malformedAnswer, .unanswered: Refusal(reach: .item, isCertain: false)
         case .cannotSynchronize, .unsupported, .excludedFromSync, .itemUnavailable, .filenameCollision,
             .syncAnchorExpired, .noSuchItem, .deletionRejected, .directoryNotEmpty, .versionNoLongerAvailable,
             .versionConflict:

@@ -28,6 +28,9 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// The answer is invalid: it breaks a promise of ``RemoteStore``, as the text says. Thrown by the engine, never by
     /// a store. Retried, because the store may be repaired.
     case malformedAnswer(String)
+    /// The store does not answer calls about this item, and it is not known whether a change was made. Thrown by the engine, never
+    /// by a store. Retried, while the others continue.
+    case unanswered
     /// The requested version is no longer available.
     case versionNoLongerAvailable
     /// The item must stay local.
@@ -54,6 +57,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .noSuchItem: "it no longer exists in the store"
         case .deletionRejected: "the store refused to delete it"
         case .directoryNotEmpty: "the store's folder is not empty"
+        case .unanswered: "the store does not answer"
         case .versionNoLongerAvailable: "the content in the store has changed"
         case .excludedFromSync: "the store excludes it from syncing"
         case .versionConflict: "it was also changed in the store"
@@ -77,6 +81,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .cannotSynchronize: "cannotSynchronize"
         case .malformedAnswer: "malformedAnswer"
         case .itemUnavailable: "itemUnavailable"
+        case .unanswered: "unanswered"
         case .versionNoLongerAvailable: "versionNoLongerAvailable"
         case .excludedFromSync: "excludedFromSync"
         case .versionConflict: "versionConflict"

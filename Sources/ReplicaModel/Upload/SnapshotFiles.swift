@@ -48,9 +48,10 @@ final class SnapshotFiles: Sendable {
     }
 
     /// Ends the use of a snapshot.
-    func release(_ file: Int32, size: Int64) {
+    /// - Parameter isStillRead: Whether somebody may read it through another descriptor: then it must not change.
+    func release(_ file: Int32, size: Int64, isStillRead: Bool = false) {
         let isKept = idle.withLock { idle in
-            guard size <= Self.largestInMemory, idle.count < Self.mostIdle else { return false }
+            guard !isStillRead, size <= Self.largestInMemory, idle.count < Self.mostIdle else { return false }
             idle.append(file)
             return true
         }

@@ -13,7 +13,10 @@ extension SyncEngine {
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
-            defer { contents.map { snapshots.release($0.file.rawValue, size: $0.size) } }
+            defer {
+                let isRead = watch.isLeft(call.template.identifier)
+                contents.map { snapshots.release($0.file.rawValue, size: $0.size, isStillRead: isRead) }
+            }
             if call.source != nil, contents == nil { return replica.abandon(call) }
             switch call.call {
             case .create(let options):

@@ -56,8 +56,8 @@ extension Tree {
 extension Node {
     /// Whether the store refuses to report the result of this item's call only.
     fileprivate var isRefusedAlone: Bool {
-        failure?.code == RemoteStoreError.malformedAnswer("").code
-            || failure?.code == RemoteStoreError.itemUnavailable("").code
+        let alone: [RemoteStoreError] = [.malformedAnswer(""), .itemUnavailable(""), .unanswered]
+        return alone.contains { failure?.code == $0.code }
     }
 }
 

@@ -367,8 +367,12 @@ import Threads
         }
         bench.store.hold(.fetchContents, at: Barrier())
         let number = try bench.number("x")
+        let reader = Self.reader(of: number, engine)
+        try await bench.until("the fetch") { !bench.store.calls(of: .fetchContents).isEmpty }
+        bench.pass(1)
+        engine.watch.check()
         // Not EINTR: there was no signal, and programs would retry for ever.
-        await #expect(throws: Errno.noRouteToHost) { try await engine.hydrate(number, range: nil) }
+        #expect(await reader.value == .noRouteToHost)
         bench.store.setHooks()
         try await engine.hydrate(number, range: nil)
         #expect(try await bench.report("x").materialization == .whole)

@@ -11,7 +11,8 @@ import Threads
     static let told: [(RemoteStoreError, Int32)] = [
         (.notAuthenticated, EACCES), (.serverUnreachable, EHOSTUNREACH), (.insufficientQuota, EDQUOT),
         (.cannotSynchronize("broken"), EIO), (.excludedFromSync, EIO), (.unsupported("reading"), EIO),
-        (.versionNoLongerAvailable, ESTALE), (.cancelled, EINTR), (.syncAnchorExpired, EHOSTUNREACH),
+        (.versionNoLongerAvailable, ESTALE), (.cancelled, EINTR),
+        (.unanswered, EHOSTUNREACH), (.syncAnchorExpired, EHOSTUNREACH),
     ]
 
     @Test(arguments: told)

@@ -11,13 +11,13 @@ import Testing
         let one: [RemoteStoreError] = [
             .itemUnavailable(""), .malformedAnswer(""), .cannotSynchronize(""), .unsupported(""), .excludedFromSync,
             .filenameCollision(nil), .versionConflict(nil), .deletionRejected(nil), .noSuchItem(.root), .cancelled,
-            .directoryNotEmpty(.root), .versionNoLongerAvailable, .syncAnchorExpired,
+            .directoryNotEmpty(.root), .versionNoLongerAvailable, .syncAnchorExpired, .unanswered,
         ]
         for error in one { #expect(error.refusal.reach == .item) }
     }
 
     @Test func errorsAfterWhichTheCallMayHaveSucceededAreUncertain() {
-        for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer("")] {
+        for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer(""), .unanswered] {
             #expect(!error.refusal.isCertain)
         }
         let certain: [RemoteStoreError] = [

@@ -16,7 +16,7 @@ import Testing
         (.cannotSynchronize("a bad name"), "a bad name"),
         (.itemUnavailable("x: it is locked"), "x: it is locked"),
         (.malformedAnswer("a name is empty"), "invalid answer from the store: a name is empty"),
-        (.versionNoLongerAvailable, "the content in the store has changed"),
+        (.unanswered, "the store does not answer"), (.versionNoLongerAvailable, "the content in the store has changed"),
         (.excludedFromSync, "the store excludes it from syncing"),
         (.versionConflict(nil), "it was also changed in the store"), (.cancelled, "it was cancelled"),
         (.unsupported("no symlinks here"), "no symlinks here"),

@@ -1,0 +1,186 @@
+internal import Glibc
+internal import SystemPackage
+internal import Threads
+
+/// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallWatch``).
+struct WatchedStore: RemoteStore {
+    let store: any RemoteStore
+    let watch: CallWatch
+
+    var properties: StoreProperties { store.properties }
+
+    var executor: (any TaskExecutor)? { store.executor }
+
+    func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        // What a change that still runs will do to it is not known.
+        if watch.isLeft(identifier) { throw .unanswered }
+        return try await watched(.item, identifier) { () async throws(RemoteStoreError) in
+            try await store.item(identifier)
+        }
+    }
+
+    func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        try await watched(.listing, folder) { () async throws(RemoteStoreError) in
+            try await store.enumerateItems(in: folder, from: page)
+        }
+    }
+
+    func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
+        try await watched(.recognition) { () async throws(RemoteStoreError) in try await store.recognize(anchor) }
+    }
+
+    func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+        try await watched(.anchor) { () async throws(RemoteStoreError) in try await store.currentAnchor() }
+    }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        try await watched(.changes) { () async throws(RemoteStoreError) in
+            try await store.enumerateChanges(from: anchor)
+        }
+    }
+
+    func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let progress = CallWatch.Progress()
+        let closable = ClosableSink(sink) { watch.hear(progress) }
+        do throws(RemoteStoreError) {
+            return try await watched(.fetch, identifier, progress) { () async throws(RemoteStoreError) in
+                try await store.fetchContents(of: identifier, version: version, range: range, into: closable)
+            }
+        } catch {
+            // The caller closes its file now.
+            await closable.close()
+            throw error
+        }
+    }
+
+    func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await sending(contents, template.identifier) { (contents) async throws(RemoteStoreError) in
+            try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
+        }
+    }
+
+    func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        try await watched(.change, template.identifier) { () async throws(RemoteStoreError) in
+            try await store.itemCreated(from: template)
+        }
+    }
+
+    func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await sending(contents, template.identifier) { (contents) async throws(RemoteStoreError) in
+            try await store.modifyItem(template, base: base, changedFields: changedFields, contents: contents)
+        }
+    }
+
+    func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
+        try await watched(.change, identifier) { () async throws(RemoteStoreError) in
+            try await store.deleteItem(identifier, base: base)
+        }
+    }
+
+    func signals() -> AsyncStream<Void> { store.signals() }
+
+    func makeDurable() async throws(RemoteStoreError) {
+        try await watched(.sync) { () async throws(RemoteStoreError) in try await store.makeDurable() }
+    }
+
+    func importDidFinish() async {
+        // It has no answer that could be missed.
+        try? await watched(.importEnd) { () async throws(RemoteStoreError) in await store.importDidFinish() }
+    }
+
+    private func watched<Value: Sendable>(
+        _ kind: CallWatch.Key.Kind, _ identifier: ItemIdentifier? = nil,
+        _ progress: CallWatch.Progress = CallWatch.Progress(),
+        _ body: @escaping @Sendable () async throws(RemoteStoreError) -> Value
+    ) async throws(RemoteStoreError) -> Value {
+        try await watch.call(.init(kind: kind, identifier: identifier), progress, on: executor, body)
+    }
+
+    /// Makes a change whose contents stay readable until the store is done with them, even if nobody waits for that.
+    private func sending<Value: Sendable>(
+        _ contents: ItemContents?, _ identifier: ItemIdentifier,
+        _ body: @escaping @Sendable (ItemContents?) async throws(RemoteStoreError) -> Value
+    ) async throws(RemoteStoreError) -> Value {
+        guard let contents else {
+            return try await watched(.change, identifier) { () async throws(RemoteStoreError) in try await body(nil) }
+        }
+        let file = fcntl(contents.file.rawValue, F_DUPFD_CLOEXEC, 0)
+        guard file >= 0 else { throw .itemUnavailable("its content cannot be read: \(Errno.last)") }
+        let progress = CallWatch.Progress()
+        let kept = ItemContents(file: FileDescriptor(rawValue: file), size: contents.size) { done in
+            watch.hear(progress)
+            contents.progress(done)
+        }
+        let isBegun = Locked(false)
+        defer { if !isBegun.withLock({ $0 }) { close(file) } }
+        return try await watched(.change, identifier, progress) { () async throws(RemoteStoreError) in
+            isBegun.withLock { $0 = true }
+            defer { close(file) }
+            return try await body(kept)
+        }
+    }
+}
+
+/// Passes bytes on until it is closed; then nothing is written any more.
+private final class ClosableSink: ContentSink {
+    private struct State {
+        var writers = 0
+        var isClosed = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let sink: any ContentSink
+    private let heard: @Sendable () -> Void
+    private let state = Locked(State())
+
+    init(_ sink: any ContentSink, heard: @escaping @Sendable () -> Void) {
+        (self.sink, self.heard) = (sink, heard)
+    }
+
+    /// Returns when nobody writes any more.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                state.isClosed = true
+                if state.writers > 0 { state.waiting = continuation }
+                return state.writers == 0
+            }
+            if isQuiet { continuation.resume() }
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        try pass { () throws(RemoteStoreError) in try sink.write(bytes, at: offset) }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        try pass { () throws(RemoteStoreError) in try sink.writeZeros(in: range) }
+    }
+
+    private func pass(_ write: () throws(RemoteStoreError) -> Void) throws(RemoteStoreError) {
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.writers += 1 }
+            return !state.isClosed
+        }
+        guard isOpen else { throw .cancelled }
+        defer {
+            let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                state.writers -= 1
+                guard state.writers == 0 else { return nil }
+                defer { state.waiting = nil }
+                return state.waiting
+            }
+            waiting?.resume()
+        }
+        try write()
+        heard()
+    }
+}

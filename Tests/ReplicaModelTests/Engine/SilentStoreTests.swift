@@ -1,0 +1,285 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+import Threads
+
+@testable import ReplicaModel
+
+/// Calls that a store never answers end in bounded time, on a manual clock, and nothing is lost or doubled.
+@Suite struct SilentStoreTests {
+    /// A bench in sync with `d/x` and `y`, and an engine that works as in a daemon.
+    private static func silent() async throws -> (Bench, SilentStore, SyncEngine) {
+        let store = SilentStore()
+        store.memory.write("theirs", to: "d/x")
+        store.memory.write("ours", to: "y")
+        let bench = try Bench(store: store.memory, through: store)
+        try await bench.settle()
+        let number = try bench.number("d")
+        try await bench.engine.list(number)
+        let engine = bench.engine { $0.isSequential = false }
+        return (bench, store, engine)
+    }
+
+    /// Lets time pass until `body` has ended.
+    /// - Returns: Its error, and how many seconds it took on the manual clock; nil if it did not end within `most`.
+    private static func time(
+        _ bench: Bench, _ engine: SyncEngine, most: Double = 2_000,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws -> (seconds: Double, error: (any Error)?)? {
+        let outcome = Locked<Result<Void, any Error>?>(nil)
+        Task {
+            let ended: Result<Void, any Error>
+            do { ended = .success(try await body()) } catch { ended = .failure(error) }
+            outcome.withLock { $0 = ended }
+        }
+        let begin = bench.clock.withLock { $0 }
+        while true {
+            // Whatever is not blocked continues.
+            try await Task.sleep(for: .milliseconds(20))
+            let passed = bench.clock.withLock { $0 } - begin
+            switch outcome.withLock({ $0 }) {
+            case .success?: return (passed, nil)
+            case .failure(let error)?: return (passed, error)
+            case nil: break
+            }
+            guard passed < most else { return nil }
+            bench.pass(10)
+            engine.watch.check()
+        }
+    }
+
+    private static func template(_ name: String, _ kind: ItemKind) -> ItemTemplate {
+        ItemTemplate(identifier: ItemIdentifier(name), parent: .root, filename: FileName(name), kind: kind)
+    }
+
+    private static let errors: [SilentStore.Kind: RemoteStoreError] = [
+        .item: .unanswered, .enumerateItems: .unanswered, .fetchContents: .unanswered, .createItem: .unanswered,
+        .itemCreated: .unanswered, .modifyItem: .unanswered, .deleteItem: .unanswered,
+        .currentAnchor: .serverUnreachable, .enumerateChanges: .serverUnreachable, .recognize: .serverUnreachable,
+        .makeDurable: .serverUnreachable,
+    ]
+
+    @Test(arguments: SilentStore.Kind.allCases, [1, 3])
+    func eachCallEnds(kind: SilentStore.Kind, number: Int) async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        let item = try #require(silent.memory.item(at: "y"))
+        let made = Locked(0)
+        let call: @Sendable () async throws -> Void = {
+            switch kind {
+            case .item: _ = try await store.item(item.identifier)
+            case .enumerateItems: _ = try await store.enumerateItems(in: .root, from: nil)
+            case .currentAnchor: _ = try await store.currentAnchor()
+            case .enumerateChanges: _ = try await store.enumerateChanges(from: try await silent.memory.currentAnchor())
+            case .recognize: try await store.recognize(try await silent.memory.currentAnchor())
+            case .makeDurable: try await store.makeDurable()
+            case .importDidFinish: await store.importDidFinish()
+            case .fetchContents:
+                _ = try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: NoSink())
+            case .createItem:
+                let name = made.withLock { made in
+                    made += 1
+                    return "n\(made)"
+                }
+                _ = try await store.createItem(
+                    basedOn: Self.template(name, .folder), fields: .place, contents: nil, options: [])
+            case .itemCreated: _ = try await store.itemCreated(from: Self.template("y", .file))
+            case .modifyItem:
+                var template = Self.template("y", .file)
+                template.identifier = item.identifier
+                _ = try await store.modifyItem(
+                    template, base: item.version, changedFields: .filename, contents: nil)
+            case .deleteItem: try await store.deleteItem(item.identifier, base: item.version)
+            }
+        }
+        silent.fallSilent(at: kind, number: number)
+        for _ in 1..<number { #expect(try await Self.time(bench, engine, call)?.error == nil) }
+        let ended = try #require(try await Self.time(bench, engine, call))
+        #expect(ended.error as? RemoteStoreError == Self.errors[kind])
+        // The limit, and the time after it in which the call may still end.
+        let limit = kind == .fetchContents ? 60.0 : 300
+        #expect((limit...limit + 20).contains(ended.seconds), "\(ended.seconds)")
+        #expect(silent.hung == 1 && engine.watch.hasLeftCalls)
+        // Meanwhile the call is not made a second time.
+        if Self.errors[kind] != nil {
+            let again = try #require(try await Self.time(bench, engine, call))
+            // A create has another item each time.
+            if kind != .createItem {
+                #expect(again.error as? RemoteStoreError == Self.errors[kind] && again.seconds < 20)
+            }
+        }
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        #expect(try await Self.time(bench, engine, call)?.error == nil)
+    }
+
+    private static func isSent(
+        _ bench: Bench, _ engine: SyncEngine, _ what: String, _ isTrue: () -> Bool
+    ) async throws {
+        for _ in 0..<2_000 where !isTrue() {
+            bench.pass(5)
+            engine.watch.check()
+            _ = await engine.send()
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(isTrue(), "never: \(what)")
+    }
+
+    /// A create that hangs holds neither the sender nor the others. When it ends at last, the item is recognized.
+    @Test func oneHungCreateHoldsNothingAndDoublesNothing() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        silent.memory.properties.concurrency = 1
+        engine.takeProperties()
+        silent.fallSilent(at: .createItem)
+        try bench.write("first", to: "a")
+        try await Self.isSent(bench, engine, "it hangs") { silent.hung == 1 }
+        for index in 0..<5 { try bench.write("\(index)", to: "b\(index)") }
+        try await Self.isSent(bench, engine, "all others are sent") { silent.memory.entries.count == 8 }
+        #expect(try await bench.report("a").error?.code == "unanswered")
+        #expect(try bench.domain.report().state != .offline)
+        // What others create is received meanwhile.
+        #expect(!bench.replica.hasUnansweredCalls)
+        // Other contents are sent meanwhile: those of the call that hangs must stay what they are.
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        #expect(silent.memory.text(at: "a") == "first")
+        engine.retryAll()
+        try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["a", "b0", "b1", "b2", "b3", "b4", "d/", "d/x", "y"])
+        #expect(silent.memory.entries.count == 9 && silent.memory.calls(of: .createItem).count == 6)
+    }
+
+    /// A folder whose listing hangs is listed later; the changes of the others arrive.
+    @Test func oneHungListingHoldsNoOther() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        silent.memory.write("new", to: "e/z")
+        silent.memory.expireAnchors()
+        silent.fallSilent(at: .enumerateItems, number: 2)
+        engine.askNow()
+        let ended = try #require(try await Self.time(bench, engine) { await engine.receive() })
+        #expect(ended.seconds >= 300)
+        #expect(try bench.tree()["e/"] != nil && silent.hung == 1)
+        silent.speak()
+        try await bench.settle()
+        #expect(try await bench.read("d/x") == "theirs")
+    }
+
+    /// What is slow, and not silent for ever, ends in the end: the limit grows with each attempt.
+    @Test func aSlowCallEndsInTheEnd() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        var limits: [Double] = []
+        for _ in 0..<3 {
+            silent.fallSilent(at: .currentAnchor)
+            let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
+            limits.append(ended.seconds)
+            silent.speak()
+            try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        }
+        #expect(limits[1] >= 600 && limits[2] >= 1_200, "\(limits)")
+    }
+
+    /// What a change that still runs will do is not known: the item's state now says nothing about it.
+    @Test func anItemInAHungChangeIsNotAsked() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        let item = try #require(silent.memory.item(at: "y"))
+        silent.fallSilent(at: .deleteItem)
+        let ended = try #require(
+            try await Self.time(bench, engine) { try await store.deleteItem(item.identifier, base: item.version) })
+        #expect(ended.error as? RemoteStoreError == .unanswered)
+        await #expect(throws: RemoteStoreError.unanswered) { try await store.item(item.identifier) }
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        await #expect(throws: RemoteStoreError.noSuchItem(item.identifier)) { try await store.item(item.identifier) }
+    }
+
+    /// The end of a domain waits less for a store, and not at all for one that is known to hang.
+    @Test func theEndIsShort() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        await engine.pull()
+        engine.watch.hurry(seconds: 30)
+        silent.fallSilent(at: .currentAnchor)
+        let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
+        #expect(ended.seconds < 60)
+        silent.fallSilent(at: .makeDurable)
+        try bench.write("more", to: "z")
+        try bench.replica.record()
+        await engine.makeDurableIfPossible()
+        #expect(silent.count(of: .makeDurable) == 0)
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        await engine.makeDurableIfPossible()
+        #expect(silent.count(of: .makeDurable) == 1)
+    }
+
+    /// Bytes that come after the caller has gone go nowhere: its file may be another one by then.
+    @Test func lateBytesGoNowhere() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        let item = try #require(silent.memory.item(at: "y"))
+        let sink = NoSink()
+        silent.fallSilent(at: .fetchContents)
+        let ended = try #require(
+            try await Self.time(bench, engine) {
+                _ = try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: sink)
+            })
+        #expect(ended.error as? RemoteStoreError == .unanswered)
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        #expect(sink.count == 0)
+    }
+
+    /// A transfer that makes progress is never given up.
+    @Test func progressIsEnough() async throws {
+        let clock = Locked(0.0, rank: .innermost)
+        let watch = CallWatch(answer: 300, stall: 60, now: { clock.withLock { $0 } })
+        let progress = CallWatch.Progress()
+        let parts = try await watch.call(.init(kind: .change, identifier: nil), progress, on: nil) {
+            () async throws(RemoteStoreError) -> Int in
+            for _ in 0..<20 {
+                clock.withLock { $0 += 200 }
+                watch.hear(progress)
+                watch.check()
+            }
+            return 20
+        }
+        #expect(parts == 20 && !watch.hasLeftCalls)
+    }
+
+    /// A domain ends although its feed and its sync never answer.
+    @Test(arguments: [SilentStore.Kind.enumerateChanges, .makeDurable, .recognize]) func aDomainEnds(
+        kind: SilentStore.Kind
+    ) async throws {
+        let store = SilentStore()
+        store.memory.write("theirs", to: "x")
+        let own = try BenchFolder()
+        try own.state.makeDomain()
+        var options = DomainOptions()
+        (options.answerTimeout, options.stallTimeout) = (0.2, 0.2)
+        let domain = try Domain.open(own.state, store: store, options: options, log: DomainBench.quiet)
+        domain.start()
+        _ = try await domain.list(.root)
+        store.fallSilent(at: kind)
+        store.memory.write("more", to: "y")
+        store.memory.signal()
+        for _ in 0..<200 where store.hung == 0 && kind != .recognize { try await Task.sleep(for: .milliseconds(5)) }
+        let begin = ContinuousClock.now
+        try await domain.stop()
+        #expect(ContinuousClock.now - begin < .seconds(20))
+    }
+}
+
+/// Counts what it receives.
+private final class NoSink: ContentSink {
+    private let received = Locked(0)
+
+    var count: Int { received.withLock { $0 } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        received.withLock { $0 += bytes.count }
+    }
+}
