@@ -20,6 +20,7 @@ final class FaultedSession: Sendable {
     private let outside: BucketClient
     private let faults: StepFaults
     private let limits: TransferLimits
+    private let removesConditionally: Bool
 
     /// - Parameters:
     ///   - bucket: An existing bucket; other clients may use other folders of it.
@@ -28,9 +29,9 @@ final class FaultedSession: Sendable {
     ///   - copied: The maximum size of an object that one request copies, in bytes.
     init(
         _ server: S3Server, _ bucket: String, attempts: Int = 4, silenceSeconds: Int = 30, copied: Int64 = 5 << 30,
-        _ choice: @escaping StepFaults.Choice
+        removesConditionally: Bool = false, _ choice: @escaping StepFaults.Choice
     ) throws {
-        self.server = server
+        (self.server, self.removesConditionally) = (server, removesConditionally)
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.whole, limits.silenceSeconds) = (100_000, 65_536, 100_000, silenceSeconds)
         (limits.attempts, limits.copied) = (attempts, copied)
@@ -53,6 +54,11 @@ final class FaultedSession: Sendable {
         outside.connection.close()
         // Anything that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// What the server can do, as far as its client knows.
+    var known: ServerAbilities {
+        ServerAbilities(createsExclusively: true, replaceForm: .bare, removesConditionally: removesConditionally)
     }
 
     /// The applied faults.
@@ -105,7 +111,7 @@ final class FaultedSession: Sendable {
         let memory = AbilityMemory<ServerAbilities>(folder: folder)
         let connection = try S3Connection(address) { () throws(ServerFailure) in account }
         connection.close()
-        memory.note(ServerAbilities(createsExclusively: true, replaceForm: .bare), of: connection.server)
+        memory.note(known, of: connection.server)
         return try await S3Storage.open(address, limits: limits, memory: memory) { () throws(ServerFailure) in account }
     }
 

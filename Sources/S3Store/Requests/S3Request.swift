@@ -51,6 +51,8 @@ struct S3Complaint: Hashable, Sendable {
     /// The server's clock.
     var serverTime: Int64?
 
+    init(status: Int) { self.status = status }
+
     init(_ answer: HTTPAnswer) {
         status = answer.head.status
         region = answer.head["x-amz-bucket-region"].flatMap(Self.region)

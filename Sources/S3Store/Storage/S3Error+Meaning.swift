@@ -52,6 +52,9 @@ extension S3Error {
         }
     }
 
+    /// A condition was tested here and does not hold.
+    static var preconditionFailed: S3Error { .complaint(S3Complaint(status: 412)) }
+
     /// Whether the server tested a condition and found that it does not hold.
     var isPreconditionFailed: Bool {
         guard case .complaint(let complaint) = self else { return false }

@@ -114,7 +114,7 @@ extension S3Storage {
     ) async throws(CallError) -> String? {
         let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keeping: "/")
         if object.size > limits.copied {
-            try await copyParts(from, object, to: target, metadata ?? object.metadata)
+            try await copyParts(from, source, object, to: target, metadata ?? object.metadata)
             return nil
         }
         var request = S3Request("PUT", target)
@@ -136,15 +136,17 @@ extension S3Storage {
     }
 
     private func copyParts(
-        _ source: String, _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]
+        _ source: String, _ key: [UInt8], _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]
     ) async throws(CallError) {
         let headers = StoredObject.headers(metadata: metadata, carried: object.headers)
         _ = try await uploading(target, headers) { upload async throws(S3Error) in
             var large = limits
             large.part = min(limits.copied, 512 << 20)
             let tags = try await inParts(large.parts(of: object.size)) { (number, range) async throws(S3Error) in
-                try await upload.copy(number, from: source, range)
+                try await upload.copy(number, from: source, tag: object.tag, range)
             }
+            // Not every server tests the tag of a part: parts of two objects are no file.
+            guard try await connection.object(key)?.tag == object.tag else { throw .preconditionFailed }
             return try await upload.complete(tags, [])
         }
     }
@@ -165,17 +167,8 @@ extension S3Storage {
     /// Removes an object that was just read, and keeps its folder.
     func removeObject(_ path: StoragePath, _ object: StoredObject) async throws(CallError) {
         try await keepFolder(above: path)
-        var request = S3Request("DELETE", keys.key(path))
-        if abilities.removesConditionally { request.headers = [("If-Match", "\"\(object.tag)\"")] }
-        let sent = request
-        do throws(CallError) {
-            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
-        } catch {
-            guard case .request(let failure) = error else { throw error }
-            if failure.isNotFound, try await head(path) == nil { return }
-            guard failure.isPreconditionFailed else { throw error }
-            if let entry = try await find(path) { throw .storage(.changed(entry)) }
-        }
+        guard try await !delete(keys.key(path), object.tag) else { return }
+        if let entry = try await find(path) { throw .storage(.changed(entry)) }
     }
 
     private func removeFolder(_ path: StoragePath, _ version: String?) async throws(CallError) {

@@ -100,18 +100,8 @@ extension S3Storage {
         guard abilities.createsExclusively else { return }
         let made = try await get { () async throws(S3Error) in try await connection.object(copy) }
         guard let made, made.tag == tag, made.metadata["replica-moved"] == origin else { return }
-        var request = S3Request("DELETE", copy)
-        request.mayRepeat = true
-        if abilities.removesConditionally { request.headers = [("If-Match", "\"\(made.tag)\"")] }
-        let sent = request
-        do throws(CallError) {
-            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
-        } catch {
-            // Another client has replaced it by now.
-            guard case .request(let failure) = error, failure.isPreconditionFailed || failure.isNotFound else {
-                throw error
-            }
-        }
+        // What another client has replaced by now stays.
+        _ = try await delete(copy, made.tag, mayRepeat: true)
     }
 
     // MARK: Folders
@@ -207,10 +197,7 @@ extension S3Storage {
         }
         _ = try await inParallel(left) { object -> Result<Void, CallError> in
             do throws(CallError) {
-                var request = S3Request("DELETE", object.key)
-                request.mayRepeat = true
-                let sent = request
-                _ = try await self.get { () async throws(S3Error) in try await self.connection.send(sent) }
+                _ = try await self.delete(object.key, object.tag, mayRepeat: true)
                 return .success(())
             } catch {
                 return .failure(error)

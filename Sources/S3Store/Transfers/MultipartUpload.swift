@@ -50,11 +50,11 @@ struct MultipartUpload: Sendable {
     }
 
     /// Copies a range of an object as a part.
-    func copy(_ number: Int, from source: String, _ range: Range<Int64>) async throws(S3Error) -> String {
+    func copy(_ number: Int, from source: String, tag: String, _ range: Range<Int64>) async throws(S3Error) -> String {
         var request = S3Request("PUT", key)
         request.query = query(number)
         request.headers = [
-            ("x-amz-copy-source", source),
+            ("x-amz-copy-source", source), ("x-amz-copy-source-if-match", "\"\(tag)\""),
             ("x-amz-copy-source-range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)"),
         ]
         (request.mayRepeat, request.longestSilence) = (true, 300)
