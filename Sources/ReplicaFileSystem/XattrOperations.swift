@@ -49,7 +49,10 @@ extension DomainFileSystem {
     ) {
         answer(context, reply) { [self] () throws(ReplicaError) in
             let item = NodeNumber.item(node)
-            if name == VirtualAttribute.pin, let status { return try setPin(value, of: item.number, status) }
+            if name == VirtualAttribute.pin, let status {
+                _ = try replica.attributes(of: item)
+                return try setPin(value, of: item.number, status)
+            }
             guard let value else { return try replica.setXattr(name, nil, flags: 0, of: item) }
             // An empty array has no address, and no address would mean removal.
             let outcome = (value + [0]).withUnsafeBytes { bytes in

@@ -27,9 +27,9 @@ extension Tree {
     func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
         let moment = try errnos { () throws(Errno) in try FolderMoment(of: below) }
-        try makeBelow(item, as: name, in: below)
+        let made = try makeBelow(item, as: name, in: below)
         let status = try errnos { () throws(Errno) in
-            try Ownership.inherit(name, in: below, madeAfter: moment)
+            try Ownership.inherit(name, in: below, madeAfter: moment, made)
         }
         let former = try formerNumber(of: item.identifier)
         do throws(ReplicaError) {
@@ -71,20 +71,24 @@ extension Tree {
         return node
     }
 
-    private func makeBelow(_ item: Item, as filename: FileName, in folder: Int32) throws(ReplicaError) {
+    /// - Returns: The created file; nil for what was only created under a name.
+    private func makeBelow(
+        _ item: Item, as filename: FileName, in folder: Int32
+    ) throws(ReplicaError) -> FileIdentity? {
         switch item.kind {
         case .file:
             var fingerprint = FileFingerprint()
             fingerprint.modified =
                 (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
             fingerprint.mode = item.metadata.mode ?? 0o644
-            try makePlaceholder(filename, in: folder, size: item.size, fingerprint, isMarked: item.size > 0)
+            return try makePlaceholder(filename, in: folder, size: item.size, fingerprint, isMarked: item.size > 0)
         case .folder:
             try errnos { () throws(Errno) in
                 try filename.withCString { (name) throws(Errno) in
                     try Errno.check(mkdirat(folder, name, UInt32(item.metadata.mode ?? 0o755)))
                 }
             }
+            return nil
         case .symlink:
             try errnos { () throws(Errno) in
                 try filename.withCString { (name) throws(Errno) in
@@ -93,6 +97,7 @@ extension Tree {
                     }
                 }
             }
+            return nil
         }
     }
 
@@ -120,15 +125,20 @@ extension Tree {
 extension Ownership {
     /// Gives an entry that the daemon made under a name to the folder's owner. A file is given while the descriptor by
     /// which it was created is open.
+    /// - Parameter made: The file that was created.
     /// - Returns: The created entry.
+    /// - Throws: ESTALE if another one has the name by now.
     fileprivate static func inherit(
-        _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment
+        _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment, _ made: FileIdentity?
     ) throws(Errno) -> FileStatus {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             let status = try file.status()
+            if let made {
+                guard FileIdentity(status) == made else { throw .stale }
+                return status
+            }
             try moment.demandNew(status)
-            guard status.kind != .file else { return status }
-            try inherit(file, from: folder) { () throws(Errno) in try file.demandMade() }
+            try inherit(file, from: folder) { (status) throws(Errno) in try file.demandMade(status) }
             return try file.status()
         }
     }
@@ -136,12 +146,12 @@ extension Ownership {
     /// Gives a file to the folder's owner.
     /// - Parameter isMeant: Throws if the file is not the one that was made.
     static func inherit(
-        _ file: HeldFile, from folder: Int32, if isMeant: () throws(Errno) -> Void = {}
+        _ file: HeldFile, from folder: Int32, if isMeant: (FileStatus) throws(Errno) -> Void = { _ in }
     ) throws(Errno) {
         guard geteuid() == 0 else { return }
-        let above = try FileStatus(descriptor: folder)
-        guard above.user != 0 || above.group != 0 else { return }
-        try isMeant()
+        let (above, own) = (try FileStatus(descriptor: folder), try file.status())
+        guard above.user != own.user || above.group != own.group else { return }
+        try isMeant(own)
         try file.setOwner(above.user, above.group)
     }
 }

@@ -117,8 +117,6 @@ extension Tree {
         let (old, oldMode) = try errnos { () throws(Errno) in
             try former.hold { (file) throws(Errno) in
                 let status = try file.status()
-                // Its owner and attributes are given to the new file.
-                try node.demandKnown(status)
                 return (status, try file.replicatedMode(status))
             }
         }
@@ -148,7 +146,10 @@ extension Tree {
             try place.replace(former, old, of: node, folders)
             return status
         }
-        if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
+        let hasReaders = node.opens > 0 && node.materialization != .dataless
+        let wasLinked = items.names(of: node).count > 1
+        // The new file has the attributes of another one than the kernel knows, such as its owner.
+        let isDressedAsOther = items.holder(of: node).kernelFile.map { $0 != FileIdentity(old) } ?? false
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
         if !node.flags.isDisjoint(with: .inDoubt) { endDoubt(node) }
@@ -160,6 +161,7 @@ extension Tree {
         // Readers that wait for bytes of the old placeholder now wait for those of the new one, and the kernel gets its
         // attributes.
         node.kernelFile = FileIdentity(status)
+        if hasReaders || node.lookups > 0 && (wasLinked || isDressedAsOther) { node.generation += 1 }
         node.fingerprint = FileFingerprint(status)
         let attributes = fields.intersection(.metadata).union(.modificationDate)
         try applyMetadata(item.metadata, attributes, to: node)

@@ -49,10 +49,13 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether the file that was moved out of the tree is the one that was `seen` in it; arriving bytes change a placeholder.
+    /// Whether the file that was moved out of the tree is the one that was `seen` in it, and for a placeholder, which
+    /// arriving bytes change, the item's own.
     fileprivate func isStill(_ taken: FileStatus, _ seen: FileStatus) -> Bool {
         let (taken, seen) = (FileFingerprint(taken), FileFingerprint(seen))
-        return taken.isSameFile(as: seen) && (materialization != .whole || !taken.hasOtherContent(than: seen))
+        guard taken.isSameFile(as: seen) else { return false }
+        if materialization == .whole { return !taken.hasOtherContent(than: seen) }
+        return fingerprint.inode == 0 || taken.isSameFile(as: fingerprint)
     }
 }
 

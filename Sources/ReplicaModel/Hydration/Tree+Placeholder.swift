@@ -5,9 +5,10 @@ internal import SystemPackage
 /// Placeholders: sparse files that stand for content that is only in the store.
 extension Tree {
     /// Creates a placeholder. The mark comes first, so that its zeros are never served.
+    @discardableResult
     func makePlaceholder(
         _ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint, isMarked: Bool = true
-    ) throws(ReplicaError) {
+    ) throws(ReplicaError) -> FileIdentity {
         try errnos { () throws(Errno) in
             let file = try name.withCString { (text) throws(Errno) in
                 try Errno.check(openat(folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
@@ -20,6 +21,7 @@ extension Tree {
                 try Errno.check(fchmod(file, UInt32(fingerprint.mode == 0 ? 0o644 : fingerprint.mode)))
                 let time = Timestamp(nanoseconds: fingerprint.modified).timespec
                 try Errno.check(futimens(file, [time, time]))
+                return FileIdentity(try FileStatus(descriptor: file))
             } catch {
                 _ = name.withCString { unlinkat(folder, $0, 0) }
                 throw error

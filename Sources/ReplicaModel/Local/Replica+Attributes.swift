@@ -54,7 +54,10 @@ extension Replica {
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.items.names(of: node) {
-                fields.formUnion(name.fieldsOfReplacement(FileFingerprint(status)))
+                let replaced = name.fieldsOfReplacement(FileFingerprint(status))
+                // What took a placeholder's name is left to the scan: the store's content must not be filled into it.
+                guard replaced.isEmpty || name.materialization == .whole else { continue }
+                fields.formUnion(replaced)
                 name.fingerprint = FileFingerprint(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
             }

@@ -138,8 +138,7 @@ extension HeldFile {
     /// Throws unless this can be what the daemon just made under a name and hands over: nothing of another user, and
     /// nothing that holds data. A regular file is never made like that.
     /// - Throws: ESTALE.
-    func demandMade() throws(Errno) {
-        let status = try status()
+    func demandMade(_ status: FileStatus) throws(Errno) {
         guard status.user == geteuid(), status.kind != .file else { throw .stale }
         if status.kind == .folder, try !FolderListing(of: descriptor, mark: nil).lines.isEmpty { throw .stale }
     }
@@ -157,11 +156,11 @@ enum Ownership {
         let moment = try FolderMoment(of: folder)
         try name.withCString(make)
         return try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
-            try moment.demandNew(try file.status())
             let status = try file.status()
-            // What is replaced by its owner's own doesn't change hands.
-            if status.user == caller.user, status.group == caller.group { return status }
-            try file.demandMade()
+            try moment.demandNew(status)
+            // What is its owner's own already doesn't change hands.
+            guard geteuid() == 0, status.user != caller.user || status.group != caller.group else { return status }
+            try file.demandMade(status)
             return try give(file, in: folder, to: caller)
         }
     }

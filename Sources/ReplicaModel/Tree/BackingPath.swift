@@ -81,10 +81,12 @@ extension Tree {
     /// Takes over a file's new content: it has to be sent. Of another file that has taken the name, everything has to be: the
     /// store's metadata are those of the former one, and would be applied to this one.
     func noteContent(_ fingerprint: FileFingerprint, of node: Node) {
+        let replaced = node.fieldsOfReplacement(fingerprint)
+        // The other names of the former file keep it.
+        if !replaced.isEmpty { separate(node) }
         for name in items.names(of: node) {
-            let fields = name.fieldsOfReplacement(fingerprint)
             name.fingerprint = fingerprint
-            edit(name, fields.union([.contents, .modificationDate]))
+            edit(name, replaced.union([.contents, .modificationDate]))
         }
     }
 

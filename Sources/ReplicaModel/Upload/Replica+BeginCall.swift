@@ -110,6 +110,11 @@ extension Replica {
             }
         }
         if outgoing.isOfReplacement(of: node) {
+            // A placeholder's bytes are nobody's.
+            guard node.materialization == .whole, tree.mark.said(on: try tree.place(of: node)) == nil else {
+                if let source = outgoing.source { Glibc.close(source) }
+                throw .errno(.stale)
+            }
             if let source = outgoing.source { Glibc.close(source) }
             tree.noteContent(outgoing.fingerprint, of: node)
             tree.pending.tell(node)  // An edit like any other: debounced, then sent.
@@ -146,8 +151,7 @@ extension Replica {
 extension Outgoing {
     /// Whether another file has taken the place of a node's file since that was last seen: it is sent as a whole.
     fileprivate func isOfReplacement(of node: Node) -> Bool {
-        fingerprint.inode != 0 && node.kind == .file && node.materialization == .whole
-            && !node.fieldsOfReplacement(fingerprint).isEmpty
+        fingerprint.inode != 0 && node.kind == .file && !node.fieldsOfReplacement(fingerprint).isEmpty
     }
 
     /// Opens the file once, for both content and metadata: the tree's lock is held when a call begins.

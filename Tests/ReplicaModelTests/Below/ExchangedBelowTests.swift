@@ -74,7 +74,7 @@ import Testing
         _ = try known("secret")
         exchange("mine", "secret")
         _ = try known("secret")
-        #expect(bench.replica.withTree { $0.items[secret.number]?.hasDefaultACL } == .some(nil))
+        #expect(bench.replica.withTree { $0.items[secret.number].map { $0.hasDefaultACL == nil } } == true)
     }
 
     /// What the kernel has forgotten it can't mean.
@@ -88,7 +88,7 @@ import Testing
 
     /// Another file in an item's place is sent with its own mode, so that the store's is not given to it.
     @Test(arguments: [true, false]) func theReplacementIsSentAsAWhole(isLookedUp: Bool) async throws {
-        try bench.write("mine", to: "mine")
+        try bench.write("theirs", to: "mine")
         try bench.write("secret", to: "secret")
         #expect(chmod(tree + "/secret", 0o600) == 0)
         try await bench.settle()
@@ -99,27 +99,63 @@ import Testing
         #expect(bench.store.text(at: "mine") == "secret")
         #expect(bench.store.item(at: "mine")?.metadata.mode == 0o600)
         // The bytes of one are not those of the other, whatever times its owner gives it.
+        let number = try bench.number("mine")
         exchange("mine", "secret")
-        #expect(throws: EvictionRefusal.self) { try bench.replica.evictFile(try bench.number("mine")) }
+        var theirs = stat()
+        #expect(stat(tree + "/secret", &theirs) == 0)
+        #expect(utimensat(AT_FDCWD, tree + "/mine", [theirs.st_atim, theirs.st_mtim], 0) == 0)
+        #expect(throws: EvictionRefusal.self) { try bench.replica.evictFile(number) }
     }
 
-    /// The new content of a placeholder gets the owner and attributes of the placeholder, and of no other file.
-    @Test func newContentIsNotDressedAsAnother() async throws {
+    /// New content that gets the attributes of another file than the kernel knows is another node to it, and that file
+    /// is kept.
+    @Test func newContentIsNotTakenForTheFormerFile() async throws {
         bench.store.write("remote", to: "far")
-        try await bench.settle()
         try bench.write("secret", to: "secret")
-        #expect(chmod(tree + "/secret", 0o600) == 0)
-        let path = FileName(tree + "/secret")
-        try BackingPath(folder: AT_FDCWD, name: path).setXattr("user.word", to: Array("word".utf8))
-        let far = try await bench.find("far")
+        try await bench.settle()
+        let far = try known("far")
         exchange("far", "secret")
         bench.store.write("remote and newer", to: "far")
-        do { try await bench.settle() } catch {}
-        exchange("far", "secret")
-        var status = stat()
-        #expect(stat(tree + "/secret", &status) == 0)
-        #expect(try String(contentsOfFile: tree + "/secret", encoding: .utf8) == "secret")
-        #expect(bench.replica.withTree { $0.items[far] } != nil)
+        try await bench.settle()
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) { try bench.replica.attributes(of: far) }
+        let kept = bench.folders.kept.string
+        let names = try FileManager.default.contentsOfDirectory(atPath: kept)
+        #expect(try names.map { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) } == ["secret"])
+        #expect(try await bench.read("far") == "remote and newer")
+    }
+
+    /// The other names of a replaced file keep it, and neither is sent for ever.
+    @Test func aReplacedNameOfALinkedFileIsAFileOfItsOwn() async throws {
+        try bench.write("both", to: "a")
+        _ = try bench.replica.link(try bench.number("a"), as: FileName("b"), in: .root)
+        try await bench.settle()
+        for name in ["a", "b"] { bench.replica.forget(try bench.number(name), count: .max) }
+        try Data("replaced".utf8).write(to: URL(filePath: tree + "/new"))
+        #expect(rename(tree + "/new", tree + "/a") == 0)
+        _ = try known("a")
+        try await bench.settle()
+        #expect(bench.store.text(at: "a") == "replaced")
+        #expect(bench.store.text(at: "b") == "both")
+    }
+
+    /// A real file that was saved in the place of a placeholder below is not filled with the store's content because
+    /// its mode is changed.
+    @Test func whatTookAPlaceholdersNameIsNotFilled() async throws {
+        bench.store.write("remote", to: "far")
+        try await bench.settle()
+        _ = try known("far")
+        try Data("saved".utf8).write(to: URL(filePath: tree + "/new"))
+        #expect(rename(tree + "/new", tree + "/far") == 0)
+        var change = AttributeChange()
+        change.mode = 0o600
+        _ = try bench.replica.setAttributes(change, of: try known("far"))
+        for _ in 0..<5 {
+            bench.pass(400)
+            await bench.engine.receive()
+            _ = await bench.engine.send()
+        }
+        #expect(try String(contentsOfFile: tree + "/far", encoding: .utf8) == "saved")
+        #expect(bench.store.text(at: "far") == "remote")
     }
 }
 
@@ -172,6 +208,16 @@ import Testing
             }
         }
         #expect(owner == 0)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func anotherUsersFolderIsNot() throws {
+        #expect(throws: Errno(rawValue: ESTALE)) {
+            try make {
+                #expect(mkdir($0, 0o700) == 0)
+                #expect(chown($0, 1, 1) == 0)
+            }
+        }
+        #expect(owner == 1)
     }
 
     @Test(.enabled(if: geteuid() == 0)) func whatWasMadeIs() throws {
