@@ -16,7 +16,7 @@ import Testing
             let key = keys[Int(dice.next() % 60)]
             let folder = dice.next() % 4 == 0 ? .root : keys[Int(dice.next() % 8)]
             let name = String(repeating: "n", count: Int(dice.next() % 30)) + "x"
-            let place = Place(parent: folder, name: FileName(name))
+            let place = EntryPlace(parent: folder, name: FileName(name))
             step(Int(dice.next() % 8), key, place, &table, &model)
         }
         for key in keys + [.root] {
@@ -27,7 +27,9 @@ import Testing
         for (place, key) in model.entries { #expect(table.entry(at: place) == key, "seed \(seed)") }
     }
 
-    private func step(_ choice: Int, _ key: ItemKey, _ place: Place, _ table: inout EntryTable, _ model: inout Model) {
+    private func step(
+        _ choice: Int, _ key: ItemKey, _ place: EntryPlace, _ table: inout EntryTable, _ model: inout Model
+    ) {
         switch choice {
         case 0:
             table.list(key)
@@ -62,13 +64,13 @@ import Testing
         let keys = (0..<length).map { ItemKey(inode: 10 + $0, birth: 7, link: 0) }
         for (index, key) in keys.enumerated() {
             let above = keys[(index + 1) % keys.count]
-            table.hint(key, at: Place(parent: above, name: FileName("n")))
+            table.hint(key, at: EntryPlace(parent: above, name: FileName("n")))
         }
         let outside = ItemKey(inode: 5, birth: 7, link: 0)
-        table.hint(outside, at: Place(parent: keys[0], name: FileName("n")))
+        table.hint(outside, at: EntryPlace(parent: keys[0], name: FileName("n")))
         #expect(table.names(of: outside) == nil)
         #expect(Set(table.climb(from: outside)) == Set(keys + [outside]))
-        table.hint(keys[0], at: Place(parent: .root, name: FileName("top")))
+        table.hint(keys[0], at: EntryPlace(parent: .root, name: FileName("top")))
         #expect(table.names(of: outside) == [FileName("top"), FileName("n")])
     }
 
@@ -77,12 +79,12 @@ import Testing
         table.list(.root)
         for inode in 1...100_000 as ClosedRange<UInt64> {
             let key = ItemKey(inode: inode, birth: 1, link: 0)
-            table.attach(key, statusHash: 0, at: Place(parent: .root, name: FileName("file \(inode)")))
+            table.attach(key, statusHash: 0, at: EntryPlace(parent: .root, name: FileName("file \(inode)")))
             if inode > 100 { table.forget([ItemKey(inode: inode - 100, birth: 1, link: 0)]) }
         }
         #expect(table.slots < 5_000)
         #expect(table.entries(of: .root).count == 100)
-        #expect(table.entry(at: Place(parent: .root, name: FileName("file 99950")))?.inode == 99_950)
+        #expect(table.entry(at: EntryPlace(parent: .root, name: FileName("file 99950")))?.inode == 99_950)
     }
 
     @Test func whatWasKnownIsAHintAfterALoss() {
@@ -90,19 +92,19 @@ import Testing
         let (folder, file) = (ItemKey(inode: 1, birth: 1, link: 0), ItemKey(inode: 2, birth: 1, link: 0))
         table.list(.root)
         table.list(folder)
-        table.attach(folder, statusHash: 1, at: Place(parent: .root, name: FileName("folder")))
-        table.attach(file, statusHash: 1, at: Place(parent: folder, name: FileName("file")))
+        table.attach(folder, statusHash: 1, at: EntryPlace(parent: .root, name: FileName("folder")))
+        table.attach(file, statusHash: 1, at: EntryPlace(parent: folder, name: FileName("file")))
         table.loosen()
         #expect(table.marks(of: file) == .hinted)
         #expect(table.marks(of: .root) == [])
-        #expect(table.entry(at: Place(parent: folder, name: FileName("file"))) == nil)
+        #expect(table.entry(at: EntryPlace(parent: folder, name: FileName("file"))) == nil)
         #expect(table.names(of: file) == [FileName("folder"), FileName("file")])
     }
 }
 
 private struct Model {
-    var places: [ItemKey: Place] = [:]
-    var entries: [Place: ItemKey] = [:]
+    var places: [ItemKey: EntryPlace] = [:]
+    var entries: [EntryPlace: ItemKey] = [:]
     var listed: Set<ItemKey> = []
 
     mutating func detach(_ key: ItemKey) {

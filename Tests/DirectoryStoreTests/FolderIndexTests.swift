@@ -8,9 +8,9 @@ import Testing
     @Test func aBlockedFolderMakesNoLookUnsteady() {
         var index = FolderIndex()
         index.list(.root)
-        index.addUnsettled([Place(parent: .root, name: FileName("a")): [.movedAway, .blocked]])
+        index.addUnsettled([EntryPlace(parent: .root, name: FileName("a")): [.movedAway, .blocked]])
         #expect(!index.isUnsteady)
-        index.addUnsettled([Place(parent: .root, name: FileName("b")): .movedAway])
+        index.addUnsettled([EntryPlace(parent: .root, name: FileName("b")): .movedAway])
         #expect(index.isUnsteady)
         _ = index.takeUnsettled()
         #expect(!index.isUnsteady)

@@ -31,7 +31,7 @@ import Threads
         try await other.move("folder", to: "unlisted/folder")
         try await other.write([2], to: "folder")
         let tree = store.tree
-        tree.settle([Place(parent: .root, name: FileName("folder")): []], from: try tree.openRoot())
+        tree.settle([EntryPlace(parent: .root, name: FileName("folder")): []], from: try tree.openRoot())
         let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
         #expect(told.deleted.isEmpty)
         #expect(told.updated.count == 2)
@@ -48,7 +48,7 @@ import Threads
         try await other.write([2], to: "file")
         let tree = store.tree
         try tree.draining.withLock { _ throws(RemoteStoreError) in
-            tree.settle([Place(parent: .root, name: FileName("file")): []], from: try tree.openRoot())
+            tree.settle([EntryPlace(parent: .root, name: FileName("file")): []], from: try tree.openRoot())
         }
         let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
         #expect(told.deleted.isEmpty)
@@ -105,7 +105,7 @@ import Threads
     @Test func aFolderThatCannotBeSearchedIsNoProof() async throws {
         let (item, anchor) = try await fileAndFolder()
         try await other.move("file", to: "above/unlisted/file")
-        let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
+        let places = ["above", "moved"].map { EntryPlace(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }
         try await other.move("above", to: "moved")
         // Longer than what is between two places is waited for.
@@ -121,7 +121,7 @@ import Threads
     /// Nor for ever: a folder that can't be found holds no deletion up for good.
     @Test func whatIsGoneIsToldInTheEnd() async throws {
         let (item, anchor) = try await fileAndFolder()
-        let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
+        let places = ["above", "moved"].map { EntryPlace(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }
         defer { store.tree.index.withLock { _ = $0.end(places) } }
         try await other.move("above", to: "moved")

@@ -7,9 +7,9 @@ import Testing
 
 /// What items are called by their places.
 @Suite struct PlaceKeysTests {
-    private let a = Place(parent: .root, name: FileName("a"))
-    private let b = Place(parent: .root, name: FileName("b"))
-    private let c = Place(parent: .root, name: FileName("c"))
+    private let a = EntryPlace(parent: .root, name: FileName("a"))
+    private let b = EntryPlace(parent: .root, name: FileName("b"))
+    private let c = EntryPlace(parent: .root, name: FileName("c"))
 
     @Test func placesTellItemsApart() {
         let keys = PlaceKeys()
@@ -49,7 +49,8 @@ import Testing
     @Test func theyOutliveTheProcess() throws {
         let scratch = try Scratch()
         let path = FilePath("\(scratch.path)/places")
-        let strange = Place(parent: ItemKey(a, .folder, number: 2), name: FileName(bytes: [0x20, 0x0A, 0xFF, 0x2E]))
+        let strange = EntryPlace(
+            parent: ItemKey(a, .folder, number: 2), name: FileName(bytes: [0x20, 0x0A, 0xFF, 0x2E]))
         var keys: [ItemKey] = []
         do {
             let memory = try PlaceMemory(at: path)

@@ -34,7 +34,7 @@ import Threads
         let deleted = try await store.make("deleted", "text", in: folder.identifier)
         let changed = try await store.make("changed", "text", in: folder.identifier)
         for listed in [ItemIdentifier.root, folder.identifier] { _ = try await store.all(in: listed) }
-        let places = ["folder", "renamed"].map { Place(parent: .root, name: FileName($0)) }
+        let places = ["folder", "renamed"].map { EntryPlace(parent: .root, name: FileName($0)) }
         let tree = store.tree
         tree.index.withLock { $0.begin(places) }
         defer { tree.index.withLock { _ = $0.end(places) } }
@@ -59,7 +59,7 @@ import Threads
         let file = URL(fileURLWithPath: "\(root)/folder/new")
         try Data("text".utf8).write(to: file)
         try store.tree.drain()
-        let places = ["folder", "renamed"].map { Place(parent: .root, name: FileName($0)) }
+        let places = ["folder", "renamed"].map { EntryPlace(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }
         #expect(rename("\(root)/folder", "\(root)/renamed") == 0)
         let batch = try await store.enumerateChanges(from: anchor)

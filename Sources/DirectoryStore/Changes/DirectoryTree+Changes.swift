@@ -85,12 +85,12 @@ extension DirectoryTree {
             try drain()
             if awaitOrphans() { try drain() }
             if let batch = try steadyChanges(after: anchor, isLast: ContinuousClock.now > end) { return batch }
-            usleep(Self.pauseBetweenTries)
+            usleep(Self.pauseBetweenTriesMicroseconds)
         }
     }
 
     /// In microseconds.
-    private static let pauseBetweenTries: UInt32 = 5_000
+    private static let pauseBetweenTriesMicroseconds: UInt32 = 5_000
 
     /// How long the changes are collected again because something changed in the meantime, or could not be determined
     /// yet.
@@ -134,7 +134,7 @@ extension DirectoryTree {
 
     /// The known state of an item.
     private struct Known {
-        var place: Place?
+        var place: EntryPlace?
         var names: [FileName]?
         var isOrphan: Bool
         var isWritten: Bool
@@ -163,7 +163,7 @@ extension DirectoryTree {
 
     /// The current item at a place; nil if there is none.
     private func describe(
-        _ place: Place, _ names: [FileName], from top: Handle
+        _ place: EntryPlace, _ names: [FileName], from top: Handle
     ) throws(RemoteStoreError) -> Item? {
         do {
             let folder = try walk(names.dropLast(), from: top)

@@ -9,7 +9,7 @@ extension DirectoryTree {
     /// - Parameter status: The status of the occupant. If both files are one item, the attribute of one of them is
     ///   removed.
     func settleClaim(
-        _ status: FileStatus, at place: Place, in folder: Handle, _ index: inout FolderIndex, from top: Handle
+        _ status: FileStatus, at place: EntryPlace, in folder: Handle, _ index: inout FolderIndex, from top: Handle
     ) -> FileStatus {
         let key = ItemKey(status, at: place)
         guard memory == nil, let other = index.knownPlace(of: key), other != place else { return status }

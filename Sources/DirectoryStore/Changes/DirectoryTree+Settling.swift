@@ -18,7 +18,7 @@ extension DirectoryTree {
     }
 
     /// The places with events, and those that have to be checked again.
-    func takeEvents() -> [Place: ChangeCause] {
+    func takeEvents() -> [EntryPlace: ChangeCause] {
         let batch = watches.take()
         return index.withLock { index in
             if batch.hasGap { index.expire() }
@@ -33,9 +33,9 @@ extension DirectoryTree {
 
     /// Processes places. Places in a folder that has moved are retried after the others, which may reveal the folder's
     /// new place; places whose item is missing are retried when the event with its new place arrives.
-    func settle(_ places: [Place: ChangeCause], from top: Handle) {
+    func settle(_ places: [EntryPlace: ChangeCause], from top: Handle) {
         var left = places
-        var behindEvents: Set<Place> = []
+        var behindEvents: Set<EntryPlace> = []
         for _ in 0..<Self.mostPasses where !left.isEmpty {
             var pass = Pass()
             for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
@@ -52,7 +52,7 @@ extension DirectoryTree {
     /// Checks a place as if there had been an event.
     /// - Returns: Whether the item is now known to be there: no event would report the end of an item that is not in
     ///   the index.
-    func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
+    func takeIn(_ item: Item, at place: EntryPlace, from top: Handle) -> Bool {
         var pass = Pass()
         settle([(place, .movedAway)], in: place.parent, [], from: top, &pass)
         return index.withLock { index in
@@ -63,16 +63,17 @@ extension DirectoryTree {
 
     /// The places that one pass leaves for the next.
     private struct Pass {
-        var again: [Place: ChangeCause] = [:]
+        var again: [EntryPlace: ChangeCause] = [:]
         /// The places in `again` with a missing item whose event is in the queue by now.
-        var missing: Set<Place> = []
+        var missing: Set<EntryPlace> = []
 
-        mutating func ask(_ place: Place, _ cause: ChangeCause) { again[place, default: []].formUnion(cause) }
+        mutating func ask(_ place: EntryPlace, _ cause: ChangeCause) { again[place, default: []].formUnion(cause) }
     }
 
     /// - Parameter behindEvents: Places whose events were all taken after an item was found missing there.
     private func settle(
-        _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, _ behindEvents: Set<Place>, from top: Handle,
+        _ places: [(key: EntryPlace, value: ChangeCause)], in parent: ItemKey, _ behindEvents: Set<EntryPlace>,
+        from top: Handle,
         _ pass: inout Pass
     ) {
         index.withLock { index in
@@ -80,7 +81,7 @@ extension DirectoryTree {
             do throws(Errno) {
                 let folder = try open(parent, index, from: top)
                 let names = try namesThatCount(in: folder)
-                var missing: [Place: ChangeCause] = [:]
+                var missing: [EntryPlace: ChangeCause] = [:]
                 for (place, cause) in places {
                     let status = names?.contains(place.name) == false ? nil : try present(place, in: folder)
                     let own = status.map { settleClaim($0, at: place, in: folder, &index, from: top) }
@@ -101,7 +102,7 @@ extension DirectoryTree {
     }
 
     /// Retries the places together with the events about their missing items.
-    private func postpone(_ missing: [Place: ChangeCause], in folder: Handle, _ pass: inout Pass) {
+    private func postpone(_ missing: [EntryPlace: ChangeCause], in folder: Handle, _ pass: inout Pass) {
         guard !missing.isEmpty else { return }
         // If the events can't be awaited, the item may have moved elsewhere.
         let unknown: ChangeCause = Linux.awaitEvents(of: folder) ? [] : .movedAway
@@ -116,7 +117,7 @@ extension DirectoryTree {
     }
 
     /// The entry at a place, if it is part of the store.
-    private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+    private func present(_ place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
             let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status

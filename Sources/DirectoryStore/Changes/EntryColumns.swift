@@ -52,8 +52,8 @@ struct EntryColumns {
         inodes[Int(slot)] == key.inode && self.key(at: slot) == key
     }
 
-    func place(at slot: UInt32) -> Place {
-        Place(parent: key(at: parents[Int(slot)]), name: name(at: slot))
+    func place(at slot: UInt32) -> EntryPlace {
+        EntryPlace(parent: key(at: parents[Int(slot)]), name: name(at: slot))
     }
 
     // MARK: Names

@@ -38,7 +38,7 @@ struct EntryTable {
     func statusHash(of key: ItemKey) -> Int { slot(of: key).map { columns.statusHashes[Int($0)] } ?? 0 }
 
     /// The known or possible place of an item; nil if there is none.
-    func place(of key: ItemKey) -> Place? {
+    func place(of key: ItemKey) -> EntryPlace? {
         guard let slot = slot(of: key), columns.hasPlace(slot) else { return nil }
         return columns.place(at: slot)
     }
@@ -82,7 +82,7 @@ struct EntryTable {
     }
 
     /// The item at a place in a listed folder.
-    func entry(at place: Place) -> ItemKey? {
+    func entry(at place: EntryPlace) -> ItemKey? {
         guard let folder = slot(of: place.parent) else { return nil }
         return entry(in: folder, place.name).map { columns.key(at: $0) }
     }
@@ -102,7 +102,7 @@ struct EntryTable {
     }
 
     /// Adds an item at a free place in a listed folder.
-    mutating func attach(_ key: ItemKey, statusHash: Int, at place: Place) {
+    mutating func attach(_ key: ItemKey, statusHash: Int, at place: EntryPlace) {
         let slot = intern(key)
         detach(slot)
         let folder = move(slot, to: place)
@@ -118,7 +118,7 @@ struct EntryTable {
     }
 
     /// Moves a known item to a place in an unlisted folder, or in a listed one without making it an entry.
-    mutating func place(_ key: ItemKey, statusHash: Int? = nil, at place: Place) {
+    mutating func place(_ key: ItemKey, statusHash: Int? = nil, at place: EntryPlace) {
         let slot = intern(key)
         detach(slot)
         _ = move(slot, to: place)
@@ -127,7 +127,7 @@ struct EntryTable {
     }
 
     /// Records a hint about an unknown item.
-    mutating func hint(_ key: ItemKey, at place: Place) {
+    mutating func hint(_ key: ItemKey, at place: EntryPlace) {
         let slot = intern(key)
         _ = move(slot, to: place)
         columns.mark(slot, columns.marks[Int(slot)].union(.hinted))
@@ -184,7 +184,7 @@ struct EntryTable {
     }
 
     /// - Returns: The folder's slot.
-    private mutating func move(_ slot: UInt32, to place: Place) -> UInt32 {
+    private mutating func move(_ slot: UInt32, to place: EntryPlace) -> UInt32 {
         let folder = intern(place.parent)
         columns.parents[Int(slot)] = folder
         if !columns.isName(place.name, at: slot) { columns.setName(place.name, at: slot) }

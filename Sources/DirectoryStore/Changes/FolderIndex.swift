@@ -21,25 +21,29 @@ struct FolderIndex {
     private(set) var unlisted: Set<ItemKey> = []
     private(set) var orphans: [ItemKey: Orphan] = [:]
     /// The places of files with several names: an event about one name doesn't mention the others.
-    private var linked: [ItemKey: Set<Place>] = [:]
-    private var busy: [Place: Int] = [:]
-    private var postponed: [Place: ChangeCause] = [:]
+    private var linked: [ItemKey: Set<EntryPlace>] = [:]
+    private var busy: [EntryPlace: Int] = [:]
+    private var postponed: [EntryPlace: ChangeCause] = [:]
     /// Events whose folder could not be found, to be retried.
-    private(set) var unsettled: [Place: ChangeCause] = [:]
+    private(set) var unsettled: [EntryPlace: ChangeCause] = [:]
     var log = ChangeLog()
     /// Writes to files in listed folders.
     private(set) var writes = WriteLog()
 
-    func place(of key: ItemKey) -> Place? { table.place(of: key) }
+    func place(of key: ItemKey) -> EntryPlace? { table.place(of: key) }
 
     /// The names from the root to an item; nil if they are unknown.
     func names(of key: ItemKey) -> [FileName]? { table.names(of: key) }
 
     /// Where an item was last seen; nil if there is at most a hint.
-    func knownPlace(of key: ItemKey) -> Place? { table.marks(of: key).contains(.known) ? table.place(of: key) : nil }
+    func knownPlace(of key: ItemKey) -> EntryPlace? {
+        table.marks(of: key).contains(.known) ? table.place(of: key) : nil
+    }
 
     /// Whether an item is known to be at a place now.
-    func isAt(_ place: Place, _ identifier: ItemIdentifier) -> Bool { table.entry(at: place)?.identifier == identifier }
+    func isAt(_ place: EntryPlace, _ identifier: ItemIdentifier) -> Bool {
+        table.entry(at: place)?.identifier == identifier
+    }
 
     func isListed(_ key: ItemKey) -> Bool { table.marks(of: key).contains(.listed) }
 
@@ -50,7 +54,7 @@ struct FolderIndex {
     }
 
     /// Records the result of a lookup or an action of the store itself at a place, without reporting it as a change.
-    mutating func record(_ status: FileStatus, at place: Place) {
+    mutating func record(_ status: FileStatus, at place: EntryPlace) {
         let key = ItemKey(status, at: place)
         guard isListed(place.parent) else { return recordUnlisted(key, status, at: place) }
         detach(from: place, unless: key, mayBeElsewhere: true)
@@ -59,7 +63,7 @@ struct FolderIndex {
 
     /// Records an entry that a listing found at a place. A change of place is logged here, because the events will find
     /// it already recorded, and the caller of the listing takes the entry for the item that it knows.
-    mutating func find(_ status: FileStatus, at place: Place) {
+    mutating func find(_ status: FileStatus, at place: EntryPlace) {
         let key = ItemKey(status, at: place)
         let hasMoved = knownPlace(of: key).map { $0 != place } ?? false
         record(status, at: place)
@@ -100,7 +104,7 @@ struct FolderIndex {
         table.climb(from: key).contains { lost[$0] != nil }
     }
 
-    private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {
+    private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: EntryPlace) {
         guard table.marks(of: key).contains(.known) else { return table.hint(key, at: place) }
         table.place(key, statusHash: status.statusHash, at: place)
         orphans[key] = nil
@@ -110,7 +114,7 @@ struct FolderIndex {
     /// - Returns: The places of other names of the file, which may be another item now: the first name if a second one
     ///   was added, or the last remaining name.
     @discardableResult
-    mutating func settle(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Set<Place> {
+    mutating func settle(_ place: EntryPlace, _ status: FileStatus?, _ cause: ChangeCause) -> Set<EntryPlace> {
         guard isListed(place.parent) else { return [] }
         if busy[place] != nil {
             postponed[place, default: []].formUnion(cause)
@@ -119,7 +123,7 @@ struct FolderIndex {
         let key = status.map { ItemKey($0, at: place) }
         let old = table.entry(at: place)
         compare(place, status, key, cause)
-        var others: Set<Place> = []
+        var others: Set<EntryPlace> = []
         if let old, old != key, old.link != 0, let left = linked[old.file], left.count == 1 { others = left }
         if let file = key?.file, file != key, let other = knownPlace(of: file), table.entry(at: other) == file {
             others.insert(other)
@@ -128,12 +132,12 @@ struct FolderIndex {
     }
 
     /// Whether the known entry of a place is gone, and no event has reported yet that it moved.
-    func misses(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Bool {
+    func misses(_ place: EntryPlace, _ status: FileStatus?, _ cause: ChangeCause) -> Bool {
         guard busy[place] == nil, !cause.contains(.movedAway), let old = table.entry(at: place) else { return false }
         return status.map { ItemKey($0, at: place) } != old
     }
 
-    private mutating func compare(_ place: Place, _ status: FileStatus?, _ key: ItemKey?, _ cause: ChangeCause) {
+    private mutating func compare(_ place: EntryPlace, _ status: FileStatus?, _ key: ItemKey?, _ cause: ChangeCause) {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
         let isKnown = table.entry(at: place) == key
@@ -151,7 +155,7 @@ struct FolderIndex {
         return status.statusHash != statusHash
     }
 
-    private mutating func detach(from place: Place, unless key: ItemKey?, mayBeElsewhere: Bool) {
+    private mutating func detach(from place: EntryPlace, unless key: ItemKey?, mayBeElsewhere: Bool) {
         guard let old = table.entry(at: place), old != key else { return }
         unlink(old, at: place)
         table.detach(old)
@@ -164,14 +168,14 @@ struct FolderIndex {
         isListed(key) ? !table.entries(of: key).isEmpty : unlisted.contains(key)
     }
 
-    private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: Place) {
+    private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: EntryPlace) {
         table.attach(key, statusHash: status.statusHash, at: place)
         if key.link != 0 { linked[key.file, default: []].insert(place) }
         orphans[key] = nil
         if status.kind == .folder, !isListed(key) { unlisted.insert(key) }
     }
 
-    private mutating func unlink(_ key: ItemKey, at place: Place) {
+    private mutating func unlink(_ key: ItemKey, at place: EntryPlace) {
         guard key.link != 0, linked[key.file]?.remove(place) != nil, linked[key.file]?.isEmpty == true else { return }
         linked[key.file] = nil
     }
@@ -197,13 +201,13 @@ struct FolderIndex {
     }
 
     /// Adds the results of a scan of the tree or of parts of it.
-    mutating func addHints(_ found: [ItemKey: Place]) {
+    mutating func addHints(_ found: [ItemKey: EntryPlace]) {
         for (key, place) in found where !table.marks(of: key).contains(.known) { table.hint(key, at: place) }
     }
 
     /// Adopts the places where a search saw known items whose places have unsettled events. Otherwise a folder that
     /// moved into an item that had been inside it could not be opened to settle them.
-    mutating func adoptUnsettled(_ found: [ItemKey: Place]) {
+    mutating func adoptUnsettled(_ found: [ItemKey: EntryPlace]) {
         for (key, place) in found {
             guard let known = knownPlace(of: key), known != place, unsettled[known] != nil else { continue }
             adopt(key, at: place)
@@ -211,7 +215,7 @@ struct FolderIndex {
     }
 
     /// Settles an orphan that a scan found in an unlisted folder.
-    mutating func adopt(_ key: ItemKey, at place: Place) {
+    mutating func adopt(_ key: ItemKey, at place: EntryPlace) {
         orphans[key] = nil
         table.place(key, at: place)
         log.add(key)
@@ -229,27 +233,27 @@ struct FolderIndex {
     }
 
     /// Returns the events to retry.
-    mutating func takeUnsettled() -> [Place: ChangeCause] {
+    mutating func takeUnsettled() -> [EntryPlace: ChangeCause] {
         let taken = unsettled
         unsettled = [:]
         return taken
     }
 
     /// Keeps events for later, except those of folders that are no longer watched.
-    mutating func addUnsettled(_ places: [Place: ChangeCause]) {
+    mutating func addUnsettled(_ places: [EntryPlace: ChangeCause]) {
         for (place, cause) in places where isListed(place.parent) {
             unsettled[place, default: []].formUnion(cause)
         }
     }
 
     /// Holds back events at places that the store itself is changing.
-    mutating func begin(_ places: [Place]) {
+    mutating func begin(_ places: [EntryPlace]) {
         for place in places { busy[place, default: 0] += 1 }
     }
 
     /// Releases the events at these places, starting with those that arrived in the meantime.
     /// - Returns: Whether there are any.
-    mutating func end(_ places: [Place]) -> Bool {
+    mutating func end(_ places: [EntryPlace]) -> Bool {
         var hasEvents = false
         for place in places {
             let count = (busy[place] ?? 1) - 1

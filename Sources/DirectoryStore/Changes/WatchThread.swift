@@ -5,10 +5,10 @@ import Threads
 /// The thread that processes incoming events and signals changes.
 enum WatchThread {
     /// How long events are collected, so that they are processed together.
-    private static let gathering: UInt32 = 20_000
+    private static let gatheringMicroseconds: UInt32 = 20_000
     /// How often a missing root is checked, and how often a feed that can't report everything requests a listing.
-    private static let rootPeriod: Int32 = 1_000
-    private static let listingPeriod: Int32 = 60_000
+    private static let rootPeriodMilliseconds: Int32 = 1_000
+    private static let listingPeriodMilliseconds: Int32 = 60_000
 
     /// Starts the thread; it exits once `isStopped` is set and the tree's watches are woken.
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
@@ -19,7 +19,7 @@ enum WatchThread {
                 let isBlind = tree.watches.cannotWatchAll
                 tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextListing))
                 if isStopped.withLock({ $0 }) { return }
-                usleep(gathering)
+                usleep(gatheringMicroseconds)
                 // The root is gone: the next round checks for it again.
                 _ = try? tree.drain()
                 tree.marks.withLock { $0.dropIdle() }
@@ -38,12 +38,12 @@ enum WatchThread {
     private static func waitMilliseconds(
         _ tree: DirectoryTree, isBlind: Bool, _ nextListing: ContinuousClock.Instant?
     ) -> Int32 {
-        if tree.root.isLost { return rootPeriod }
+        if tree.root.isLost { return rootPeriodMilliseconds }
         let isOpen = tree.index.withLock { !$0.orphans.isEmpty || !$0.unsettled.isEmpty }
         if isOpen { return Int32(100) }
-        guard let nextListing else { return isBlind ? listingPeriod : -1 }
+        guard let nextListing else { return isBlind ? listingPeriodMilliseconds : -1 }
         let left = Int32(clamping: Int64(max(0, (nextListing - .now) / .milliseconds(1)))) + 1
-        return isBlind ? min(left, listingPeriod) : left
+        return isBlind ? min(left, listingPeriodMilliseconds) : left
     }
 }
 

@@ -8,7 +8,7 @@ import Threads
 final class Watches: Sendable {
     /// A change of the entry `name` in a folder.
     struct Event {
-        var place: Place
+        var place: EntryPlace
         var cause: ChangeCause
     }
 
@@ -120,7 +120,7 @@ final class Watches: Sendable {
                 if event.mask & UInt32(IN_MOVED_FROM) != 0 { cause.insert(.movedAway) }
                 if event.mask & UInt32(IN_ATTRIB) != 0 { cause.insert(.attributes) }
                 if event.mask & UInt32(IN_MODIFY) != 0 { cause.insert(.written) }
-                batch.events.append(Event(place: Place(parent: key, name: name), cause: cause))
+                batch.events.append(Event(place: EntryPlace(parent: key, name: name), cause: cause))
             }
         }
     }

@@ -11,7 +11,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> StoreResult {
         try checkName(template.filename)
         let folder = try openFolder(template.parent)
-        let place = Place(parent: folder.key, name: template.filename)
+        let place = EntryPlace(parent: folder.key, name: template.filename)
         let isCheckedFirst = !isTakenForFree(template, contents)
         if isCheckedFirst {
             if let other = try occupant(place, folder) { return try adopt(other, template, contents, options, flag) }
@@ -96,7 +96,7 @@ extension DirectoryTree {
 
     /// Records a new entry, watches a new folder, and returns the item.
     private func arrived(
-        _ place: Place, _ folder: OpenFolder, _ draft: Draft
+        _ place: EntryPlace, _ folder: OpenFolder, _ draft: Draft
     ) throws(RemoteStoreError) -> Item {
         try at(path(folder.names + [place.name])) { () throws(Errno) in
             if let file = draft.file {
@@ -116,7 +116,7 @@ extension DirectoryTree {
     }
 
     /// The item at a place, as far as it can be determined.
-    func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
+    func occupant(_ place: EntryPlace, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
         do throws(Errno) {
             var status = try self.status(at: place, in: folder.handle)
             // Occupies the name although it is not an item, for example a device.

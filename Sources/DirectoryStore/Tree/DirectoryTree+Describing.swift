@@ -37,7 +37,7 @@ extension DirectoryTree {
 
     /// Describes the item at a place. A file or folder is opened, and the opened one is described even if it is being
     /// replaced.
-    func describe(_ place: Place, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
+    func describe(_ place: EntryPlace, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
         guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
             if seen.kind == .symlink {
                 return item(at: place, seen, metadata(seen), try Linux.target(of: place.name, in: folder))
@@ -54,7 +54,7 @@ extension DirectoryTree {
     }
 
     /// Describes the item at a place that is open as `file`, with this status.
-    func describe(_ place: Place, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
+    func describe(_ place: EntryPlace, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
         var metadata = metadata(status)
         try Attributes.read(from: file, into: &metadata, withOwn: abilities.keepsAttributes)
         return item(at: place, status, metadata, nil)
@@ -82,7 +82,7 @@ extension DirectoryTree {
     }
 
     private func item(
-        at place: Place, _ status: FileStatus, _ metadata: ItemMetadata, _ target: [UInt8]?
+        at place: EntryPlace, _ status: FileStatus, _ metadata: ItemMetadata, _ target: [UInt8]?
     ) -> Item {
         Item(
             identifier: ItemKey(status, at: place).identifier, parent: place.parent.identifier,

@@ -52,12 +52,12 @@ extension DirectoryTree {
     /// Reads the entry under the lock, so that an older state cannot overwrite an event that was already processed.
     private func readEntries(
         _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
-    ) throws(Errno) -> [(Place, FileStatus)] {
+    ) throws(Errno) -> [(EntryPlace, FileStatus)] {
         try index.withLock { index throws(Errno) in
-            var seen: [(Place, FileStatus)] = []
+            var seen: [(EntryPlace, FileStatus)] = []
             var positions: [ItemKey: Int] = [:]
             for name in names {
-                let place = Place(parent: folder.key, name: name)
+                let place = EntryPlace(parent: folder.key, name: name)
                 guard let found = try present(at: place, in: folder.handle) else { continue }
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
@@ -71,7 +71,7 @@ extension DirectoryTree {
         }
     }
 
-    private func present(at place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+    private func present(at place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
             let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status

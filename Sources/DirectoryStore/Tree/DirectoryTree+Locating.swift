@@ -9,7 +9,7 @@ struct Located {
     var key: ItemKey
     /// Open; for the root, the root itself.
     var folder: Handle
-    var place: Place
+    var place: EntryPlace
     var status: FileStatus
     /// From the root, for messages.
     var names: [FileName]
@@ -25,17 +25,17 @@ struct OpenFolder {
 
 /// A possible location of an item.
 struct KnownPath {
-    var place: Place
+    var place: EntryPlace
     /// From the root; the last one is the place's name.
     var names: [FileName]
 
-    init?(place: Place?, names: [FileName]?) {
+    init?(place: EntryPlace?, names: [FileName]?) {
         guard let place, let names, !names.isEmpty else { return nil }
         (self.place, self.names) = (place, names)
     }
 
     /// Nil if the scan that found `places` did not see the item.
-    init?(of key: ItemKey, in places: [ItemKey: Place]) {
+    init?(of key: ItemKey, in places: [ItemKey: EntryPlace]) {
         var names: [FileName] = []
         var here = key
         while here != .root {
@@ -57,7 +57,7 @@ extension DirectoryTree {
         let top = try openRoot()
         if key == .root {
             let status = try at(root.path) { () throws(Errno) in try Linux.status(of: top) }
-            let place = Place(parent: .root, name: FileName("/"))
+            let place = EntryPlace(parent: .root, name: FileName("/"))
             return Located(key: .root, folder: top, place: place, status: status, names: [])
         }
         return try search(key) { (path) throws(RemoteStoreError) in try self.findEntry(key, at: path, from: top) }

@@ -23,7 +23,7 @@ extension DirectoryTree {
         try checkName(name)
         let change = Change(
             template: template, base: base, fields: fields, old: found, present: present, folder: folder,
-            place: Place(parent: folder.key, name: name))
+            place: EntryPlace(parent: folder.key, name: name))
         return try quietly([found.place, change.place]) { () throws(RemoteStoreError) in
             var result = try carryOut(change, contents, flag)
             if contents == nil { result.shouldFetchContent = !change.left(result.item) }
@@ -46,7 +46,7 @@ extension DirectoryTree {
         var old: Located
         var present: Item
         var folder: OpenFolder
-        var place: Place
+        var place: EntryPlace
         var names: [FileName] { folder.names + [place.name] }
 
         /// Whether an item has the base's content, possibly with a different date.
@@ -169,7 +169,7 @@ extension DirectoryTree {
     }
 
     /// Where items are identified by places, no listing may run between a rename and its record.
-    private func noting(_ key: ItemKey, at place: Place, _ rename: () throws(Errno) -> Void) throws(Errno) {
+    private func noting(_ key: ItemKey, at place: EntryPlace, _ rename: () throws(Errno) -> Void) throws(Errno) {
         guard let memory else { return try rename() }
         try index.withLock { _ throws(Errno) in
             try rename()

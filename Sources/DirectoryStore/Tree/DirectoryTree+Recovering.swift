@@ -14,12 +14,12 @@ extension DirectoryTree {
         } catch .noSuchItem {
             return nil
         }
-        let place = Place(parent: folder.key, name: template.filename)
+        let place = EntryPlace(parent: folder.key, name: template.filename)
         if let item = try created(place, from: template, in: folder) { return item }
         // A symlink has no mark, so it can only be recognized under the right name.
         guard template.kind != .symlink, abilities.keepsAttributes else { return nil }
         guard let name = try marked(template, in: folder) else { return nil }
-        return try created(Place(parent: folder.key, name: name), from: template, in: folder)
+        return try created(EntryPlace(parent: folder.key, name: name), from: template, in: folder)
     }
 
     /// The entry with the template's mark in a folder. One thread at a time searches a folder.
@@ -74,7 +74,7 @@ extension DirectoryTree {
     }
 
     private func created(
-        _ place: Place, from template: ItemTemplate, in folder: OpenFolder
+        _ place: EntryPlace, from template: ItemTemplate, in folder: OpenFolder
     ) throws(RemoteStoreError) -> Item? {
         do {
             let status = try status(at: place, in: folder.handle)

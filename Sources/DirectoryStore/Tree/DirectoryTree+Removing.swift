@@ -100,7 +100,7 @@ extension DirectoryTree {
 
     /// Runs `body` while events at these places are held back; changes that `body` records are not reported.
     func quietly<Result>(
-        _ places: [Place], _ body: () throws(RemoteStoreError) -> Result
+        _ places: [EntryPlace], _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
         index.withLock { $0.begin(places) }
         defer {

@@ -88,7 +88,7 @@ extension DirectoryTree {
     /// changed in between, the old file is restored.
     /// - Returns: Whether the old file had that content.
     func replace(
-        _ place: Place, in folder: Handle, by name: FileName, ifContentIs version: String
+        _ place: EntryPlace, in folder: Handle, by name: FileName, ifContentIs version: String
     ) throws(Errno) -> Bool {
         let aside = TemporaryName.make()
         return try renaming.withLock { count throws(Errno) in

@@ -22,7 +22,7 @@ struct Sightings {
         var isTelling: Bool
     }
 
-    var places: [ItemKey: Place] = [:]
+    var places: [ItemKey: EntryPlace] = [:]
     /// The folders that were read. Folders that this user can't read are not part of the store.
     var visits: [ItemKey: Visit] = [:]
     /// Whether everything was unchanged when the search ended. A single pass misses an item that moves from a folder
@@ -127,17 +127,17 @@ extension DirectoryTree {
 
     private func entries(
         of folder: Handle, _ key: ItemKey
-    ) throws(Errno) -> [(place: Place, status: FileStatus)] {
-        var found: [(Place, FileStatus)] = []
+    ) throws(Errno) -> [(place: EntryPlace, status: FileStatus)] {
+        var found: [(EntryPlace, FileStatus)] = []
         for entry in try Linux.entries(of: folder) where !TemporaryName.matches(entry.name) {
             let status: FileStatus
             do {
-                status = try self.status(at: Place(parent: key, name: entry.name), in: folder)
+                status = try self.status(at: EntryPlace(parent: key, name: entry.name), in: folder)
             } catch  where error.provesAbsence {
                 continue
             }
             if status.kind != nil, !isForeign(status) {
-                found.append((Place(parent: key, name: entry.name), status))
+                found.append((EntryPlace(parent: key, name: entry.name), status))
             }
         }
         return found

@@ -19,7 +19,7 @@ struct ItemKey: Hashable, Sendable {
     }
 
     /// The key of the entry at `place` with this status.
-    init(_ status: FileStatus, at place: Place) {
+    init(_ status: FileStatus, at place: EntryPlace) {
         if let key = status.placeKey {
             self = key
             return
@@ -58,7 +58,7 @@ struct ItemKey: Hashable, Sendable {
 }
 
 /// A name in a folder.
-struct Place: Hashable, Sendable {
+struct EntryPlace: Hashable, Sendable {
     var parent: ItemKey
     var name: FileName
 

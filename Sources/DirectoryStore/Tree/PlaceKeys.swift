@@ -5,11 +5,11 @@ import ReplicaModel
 /// another one; ``PlaceMemory`` stores these exceptions.
 struct PlaceKeys {
     /// The keys that differ from those of their places.
-    private(set) var exceptions: [Place: ItemKey] = [:]
-    private var places: [ItemKey: Place] = [:]
+    private(set) var exceptions: [EntryPlace: ItemKey] = [:]
+    private var places: [ItemKey: EntryPlace] = [:]
 
     /// The key of the item at a place.
-    func key(at place: Place, _ kind: ItemKind) -> ItemKey {
+    func key(at place: EntryPlace, _ kind: ItemKind) -> ItemKey {
         // An item of another kind under the same name is another item.
         if let key = exceptions[place], key.kindOfPlace == kind { return key }
         var number: Int64 = 0
@@ -21,7 +21,7 @@ struct PlaceKeys {
     }
 
     /// Sets the key of the item at a place; nil if the place is empty.
-    mutating func set(_ key: ItemKey?, at place: Place) {
+    mutating func set(_ key: ItemKey?, at place: EntryPlace) {
         if let old = exceptions.removeValue(forKey: place) { places[old] = nil }
         guard let key else { return }
         if let former = places[key] { exceptions[former] = nil }
@@ -30,12 +30,12 @@ struct PlaceKeys {
     }
 
     /// The former places of removed items, if they are exceptions.
-    func places(of keys: [ItemKey]) -> [Place] { keys.compactMap { places[$0] } }
+    func places(of keys: [ItemKey]) -> [EntryPlace] { keys.compactMap { places[$0] } }
 }
 
 extension ItemKey {
     /// The key of the item at a place that was previously occupied by `number` moved items.
-    init(_ place: Place, _ kind: ItemKind, number: Int64) {
+    init(_ place: EntryPlace, _ kind: ItemKind, number: Int64) {
         self.init(inode: max(1, place.hash64), birth: number << 8 | Int64(kind.rawValue), link: 0)
     }
 

@@ -31,7 +31,7 @@ final class PlaceMemory: Sendable {
     }
 
     /// The key of the item at a place.
-    func key(at place: Place, _ kind: ItemKind) -> ItemKey {
+    func key(at place: EntryPlace, _ kind: ItemKind) -> ItemKey {
         state.withLock { state in
             let key = state.keys.key(at: place, kind)
             let isUsual = key == ItemKey(place, kind, number: 0)
@@ -42,7 +42,7 @@ final class PlaceMemory: Sendable {
     }
 
     /// Records the new place of an item.
-    func move(_ key: ItemKey, to place: Place) { state.withLock { set(key, at: place, &$0) } }
+    func move(_ key: ItemKey, to place: EntryPlace) { state.withLock { set(key, at: place, &$0) } }
 
     /// Records that items are gone.
     func forget(_ keys: [ItemKey]) {
@@ -60,7 +60,7 @@ final class PlaceMemory: Sendable {
         if let log { try Linux.check { fsync(log.raw) } }
     }
 
-    private func set(_ key: ItemKey?, at place: Place, _ state: inout State) {
+    private func set(_ key: ItemKey?, at place: EntryPlace, _ state: inout State) {
         state.keys.set(key, at: place)
         guard path != nil, !state.isBehind else { return }
         do throws(Errno) {
@@ -115,17 +115,17 @@ final class PlaceMemory: Sendable {
 
     /// `FOLDER NAME KEY`, with the name in hexadecimal digits, and `-` for a removed key; a final full stop
     /// distinguishes a complete line from a truncated one.
-    private static func line(_ place: Place, _ key: ItemKey?) -> [UInt8] {
+    private static func line(_ place: EntryPlace, _ key: ItemKey?) -> [UInt8] {
         let name = place.name.bytes.map { hex(UInt64($0) | 0x100).dropFirst() }.joined()
         return Array("\(place.parent.identifier.rawValue) \(name) \(key?.identifier.rawValue ?? "-") .\n".utf8)
     }
 
-    private static func entry(_ line: Substring) -> (Place, ItemKey?)? {
+    private static func entry(_ line: Substring) -> (EntryPlace, ItemKey?)? {
         let parts = line.split(separator: " ")
         guard parts.count == 4, parts[3] == ".", let parent = ItemKey(ItemIdentifier(String(parts[0]))),
             let name = name(parts[1]), name.isValid
         else { return nil }
-        let place = Place(parent: parent, name: name)
+        let place = EntryPlace(parent: parent, name: name)
         if parts[2] == "-" { return (place, nil) }
         guard let key = ItemKey(ItemIdentifier(String(parts[2]))), key != .root else { return nil }
         return (place, key)
@@ -141,12 +141,12 @@ final class PlaceMemory: Sendable {
 
 extension DirectoryTree {
     /// The status of the entry at a place.
-    func status(at place: Place, in folder: Handle) throws(Errno) -> FileStatus {
+    func status(at place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus {
         known(try Linux.status(of: place.name, in: folder), at: place)
     }
 
     /// The status of an open file at this place.
-    func status(of file: Handle, at place: Place) throws(Errno) -> FileStatus {
+    func status(of file: Handle, at place: EntryPlace) throws(Errno) -> FileStatus {
         known(try Linux.status(of: file), at: place)
     }
 
@@ -158,7 +158,7 @@ extension DirectoryTree {
     }
 
     /// A status with its item's key.
-    func known(_ status: FileStatus, at place: Place) -> FileStatus {
+    func known(_ status: FileStatus, at place: EntryPlace) -> FileStatus {
         guard let memory, let kind = status.kind else { return status }
         var status = status
         status.placeKey = memory.key(at: place, kind)

@@ -15,7 +15,7 @@ extension FileStatus {
 
     /// The change time and the place. A folder's change time also changes with its children, so its metadata is hashed
     /// instead; its modification time is left out for the same reason.
-    func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
+    func metadataVersion(at place: EntryPlace, _ metadata: ItemMetadata) -> String {
         var state = UInt64(bitPattern: changed)
         if placeKey != nil, kind == .file {
             // The clocks of these filesystems are too coarse to show a second change.

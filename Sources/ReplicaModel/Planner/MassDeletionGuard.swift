@@ -83,14 +83,14 @@ enum DeletionVerdict: Hashable, Sendable {
 enum MassDeletionGuard {
     /// This many items may always be deleted; a domain with fewer items needs no guard.
     static let mostDeletions = 100
-    /// The number of seconds without a new deletion after which noted deletions are applied.
-    static let quiet = 0.5
-    /// The maximum number of seconds before they are applied.
-    static let longestWait = 5.0
-    /// The number of seconds after the last deletion until the window ends.
-    static let pause = 60.0
-    /// The maximum duration of a window in seconds.
-    static let longestWindow = 3600.0
+    /// The time without a new deletion after which noted deletions are applied.
+    static let quietSeconds = 0.5
+    /// The maximum time before they are applied.
+    static let longestWaitSeconds = 5.0
+    /// The time after the last deletion until the window ends.
+    static let pauseSeconds = 60.0
+    /// The maximum duration of a window.
+    static let longestWindowSeconds = 3600.0
 
     /// - Parameter most: The number of items that may always be deleted.
     static func verdict(
@@ -106,10 +106,10 @@ enum MassDeletionGuard {
         if isTooMuch(counts.notedFormer + counts.applied, of: window.items) { return .hold }
         if isTooMuch(counts.noted, of: counts.items) { return .hold }
         guard let since = window.notedSince, counts.noted > 0 else {
-            let end = min(window.changedAt + pause, window.openedAt + longestWindow)
+            let end = min(window.changedAt + pauseSeconds, window.openedAt + longestWindowSeconds)
             return isWithin(window.changedAt, now, end) ? .rest(until: end) : .close
         }
-        let end = min(window.changedAt + quiet, since + longestWait)
+        let end = min(window.changedAt + quietSeconds, since + longestWaitSeconds)
         return isWithin(since, now, end) ? .wait(until: end) : .apply
     }
 

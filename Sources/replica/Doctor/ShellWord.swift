@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// ReadableNames of shell commands that are shown to the user.
+/// Words of shell commands that are shown to the user.
 enum ShellWord {
     /// The bytes as one word of a shell: a path may contain any bytes.
     static func quoted(_ bytes: [UInt8]) -> String {

@@ -4,12 +4,12 @@
 /// thread stays in one uninterrupted sleep. A thread that runs, or waits for a processor or for the answer to a request,
 /// is merely slow, and abandoning it would lose the purpose of the call.
 struct WaitLimit {
-    /// The minimum before giving up, in seconds.
-    static let least = 2.0
-    /// The duration of a long sleep, in seconds.
-    static let longSleep = 1.0
-    /// The maximum wait, in seconds.
-    static let most = 30.0
+    /// The minimum before giving up.
+    static let leastSeconds = 2.0
+    /// The duration of a long sleep.
+    static let longSleepSeconds = 1.0
+    /// The maximum wait.
+    static let mostSeconds = 30.0
 
     private var sleep: ThreadSleep?
     private var sleepsSince = 0.0
@@ -20,7 +20,7 @@ struct WaitLimit {
     ///   - now: The thread's current sleep, or nil.
     mutating func isOver(after elapsed: Double, _ now: ThreadSleep?) -> Bool {
         if now == nil || now != sleep { (sleep, sleepsSince) = (now, elapsed) }
-        guard elapsed < Self.most else { return true }
-        return elapsed >= Self.least && sleep != nil && elapsed - sleepsSince >= Self.longSleep
+        guard elapsed < Self.mostSeconds else { return true }
+        return elapsed >= Self.leastSeconds && sleep != nil && elapsed - sleepsSince >= Self.longSleepSeconds
     }
 }

@@ -1,10 +1,9 @@
 internal import CLinux
-internal import Threads
 
 /// Work on a separate thread that is waited for with a limit.
-final class TimedThread: Sendable {
-    /// The interval at which the waiter checks the thread, in seconds.
-    private static let pause = 0.25
+package final class TimedThread: Sendable {
+    /// The interval at which the waiter checks the thread.
+    private static let pauseSeconds = 0.25
 
     private enum Outcome {
         case running
@@ -24,8 +23,10 @@ final class TimedThread: Sendable {
 
     private let state = Gate(State())
 
+    package init() {}
+
     /// Starts the thread. False if none could be created.
-    func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         Thread.run { [state] in
             state.withLock { $0.thread = gettid() }
             body()
@@ -33,7 +34,7 @@ final class TimedThread: Sendable {
     }
 
     /// Reports that the work is done. False if the caller has stopped waiting.
-    func finish(_ result: Bool) -> Bool {
+    package func finish(_ result: Bool) -> Bool {
         state.withLock { state in
             if case .givenUp = state.outcome { return false }
             state.outcome = .finished(result)
@@ -43,12 +44,12 @@ final class TimedThread: Sendable {
 
     /// Waits for the result; false if ``WaitLimit`` is exceeded.
     /// - Parameter givingUp: Called before the work can notice that it was abandoned.
-    func wait(givingUp: () -> Void) -> Bool {
+    package func wait(givingUp: () -> Void) -> Bool {
         var limit = WaitLimit()
         let start = ContinuousClock.now
         while true {
             let result: Bool? = state.wait(
-                seconds: Self.pause, until: { !$0.isRunning },
+                seconds: Self.pauseSeconds, until: { !$0.isRunning },
                 { state, _ in
                     if case .finished(let result) = state.outcome { return result }
                     let elapsed = (ContinuousClock.now - start) / .seconds(1)
