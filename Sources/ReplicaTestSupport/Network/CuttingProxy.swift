@@ -8,16 +8,18 @@ package final class CuttingProxy: Sendable {
     private let acceptor: Acceptor
     private let upstream: @Sendable () -> UInt16?
     private let limit: @Sendable (Int) -> Int?
-    private let pace: Int?
+    private let pace: @Sendable () -> Int?
     private let count = Locked(0)
 
     /// - Parameters:
     ///   - upstream: Returns the server's port; called for each connection. Nil while it has none.
     ///   - limit: The number of bytes, in both directions together, after which a connection is cut, given its number
     ///     from 1 on. Nil for never.
-    ///   - pace: How many bytes a second a connection passes each way; nil for as many as there are.
+    ///   - pace: Returns how many bytes a second a connection passes each way; called for each piece. Nil for as many as
+    ///     there are.
     package init(
-        to upstream: @escaping @Sendable () -> UInt16?, limit: @escaping @Sendable (Int) -> Int?, pace: Int? = nil
+        to upstream: @escaping @Sendable () -> UInt16?, limit: @escaping @Sendable (Int) -> Int?,
+        pace: @escaping @Sendable () -> Int? = { nil }
     ) throws {
         (self.upstream, self.limit, self.pace) = (upstream, limit, pace)
         acceptor = try Acceptor()
@@ -43,7 +45,7 @@ package final class CuttingProxy: Sendable {
                     left = left.map { $0 - count }
                     return count
                 }
-                if let pace { usleep(UInt32(count * 1_000_000 / pace)) }
+                if let pace = pace() { usleep(UInt32(count * 1_000_000 / pace)) }
                 guard count > 0, to.write(bytes.prefix(count)) else { break }
             }
             for socket in [from, to] { socket.shutDown() }

@@ -91,7 +91,7 @@ import Testing
                 smallDisk + #"""
                     echo cold >"$STORE/cold"; echo warm >"$STORE/warm"
                     replica add d --store "file://$STORE" >/dev/null; replica mount d "$MNT" >/dev/null
-                    content_is "$MNT/warm" warm; replica wait d --timeout 30 >/dev/null
+                    content_is "$MNT/warm" warm; settle
                     dd if=/dev/zero of=disk/filler bs=64K status=none 2>/dev/null || true
                     cat /dev/zero >>disk/filler 2>/dev/null || true
                     # Many names, so that what has to be recorded does not fit into what the database has.
@@ -104,8 +104,7 @@ import Testing
                     rm disk/filler
                     idle() { replica status d | grep -q "^d  *idle"; }
                     eventually idle
-                    settle_all() { timeout 60 "$BIN/replica" wait d --timeout 50 >/dev/null; }
-                    settle_all; diff -r --no-dereference "$MNT" "$STORE"
+                    settle; diff -r --no-dereference "$MNT" "$STORE"
                     end
                     """#)
         }

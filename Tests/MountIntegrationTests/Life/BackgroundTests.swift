@@ -59,12 +59,12 @@ import Testing
                 for n in $(seq 20); do echo "$n" >"$MNT/pending$n"; done
                 unmount_it
                 """)
-            for first in stride(from: 1, through: wanted, by: 50) {
+            for first in stride(from: 1, through: wanted, by: 10) {
                 try await trial.shell(
                     """
                     touch going
                     for n in 1 2 3; do (while [ -e going ]; do :; done) & done
-                    for n in $(seq \(first) \(min(first + 49, wanted))); do
+                    for n in $(seq \(first) \(min(first + 9, wanted))); do
                         mount_replica d "$MNT" || fail "mount $n"
                         content_is "$MNT/pending20" 20
                         echo "$n" >"$MNT/pending1"

@@ -71,7 +71,7 @@ import Testing
                     begin; settle
                     copy() {
                         rm -f ready; touch stay
-                        unshare -m --propagation private bash -c 'touch ready; while [ -e stay ]; do sleep 0.1; done' &
+                        unshare -m --propagation private bash -ec 'leave_others; touch ready; while [ -e stay ]; do sleep 0.1; done' &
                         holder=$!
                         eventually test -e ready
                     }

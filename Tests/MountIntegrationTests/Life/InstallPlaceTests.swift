@@ -8,12 +8,13 @@ import Testing
 
     /// Shell functions: `apart` runs the script from standard input where the machine's /sbin and /srv are covered.
     private static let words = #"""
-        id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+        have_user
         chmod 755 "$HERE"
         apart() {
             { declare -f; cat; } >script
             unshare -m --propagation private bash -c '
                 set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR
+                leave_others
                 mkdir over; mount -t tmpfs -o mode=755 none over; mkdir over/upper over/work
                 sbin=$(readlink -f /sbin)
                 mount -t overlay -o "lowerdir=$sbin,upperdir=over/upper,workdir=over/work" none "$sbin"

@@ -131,7 +131,9 @@ import Testing
                         # shellcheck disable=SC2086
                         strace -f -qq -o calls -p "$pid" -e "trace=${at%:*},fallocate" $disk \
                             -e "inject=${at%:*}:signal=KILL:when=${at#*:}" 2>/dev/null &
-                        eventually grep -q '^TracerPid:.[1-9]' "/proc/$pid/status"
+                        # Each of its threads, or the call is made by one that is not.
+                        traced() { ! grep -qs '^TracerPid:.0$' "/proc/$pid/task"/*/status; }
+                        eventually traced
                         replica evict "$MNT/file" >/dev/null 2>&1 || true
                         [ -e "/proc/$pid/exe" ] || made="$made $at"
                         kill -9 "$pid" 2>/dev/null || true
@@ -156,12 +158,18 @@ import Testing
                 words + #"""
                     mkdir a b sa sb; echo a >a/file; echo b >b/file
                     # The first waits where all is made but the tree.
-                    strace -f -qq -o calls -e trace=renameat2 -e inject=renameat2:delay_enter=3000000:when=1 \
-                        "$BIN/mount.replica" --import d "$HERE/a" "file://$HERE/sa" >first 2>&1 &
+                    bash -c 'kill -STOP $$; exec "$@"' bash "$BIN/mount.replica" --import d "$HERE/a" "file://$HERE/sa" >first 2>&1 &
+                    first=$!
+                    eventually grep -q '^State:.T' "/proc/$first/status"
+                    strace -f -qq -o calls -p "$first" -e trace=renameat2 -e inject=renameat2:delay_enter=900000000:when=1 &
+                    tracer=$!
+                    eventually grep -q '^TracerPid:.[1-9]' "/proc/$first/status"
+                    kill -CONT "$first"
                     eventually test -e "$STATE/mark"
                     refused 12 "another process is making a domain at $STATE: try again" \
                         replica import d "$HERE/b" --store "file://$HERE/sb"
                     content_is b/file b
+                    kill -KILL "$tracer"; wait "$tracer" || true
                     eventually content_is sa/file a
                     finds_no -q '/sb"' "$STATE/domain.json"
                     grep -q '/sa"' "$STATE/domain.json"

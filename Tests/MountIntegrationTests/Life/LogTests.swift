@@ -29,7 +29,10 @@ import Testing
                 as_replicatest <<'END'
                 name=$'a\n<0>kernel: x\e]0;y\a'
                 echo one >"$SRC/$name"; begin; settle
+                # A daemon that looked between the two could read it.
+                pid=$(daemon); kill -STOP "$pid"
                 echo 'one and two' >"$STORE/$name"; chmod 000 "$STORE/$name"
+                kill -CONT "$pid"
                 log=$STATE/daemon.log
                 eventually has "$log" 'a change is put off'
                 has "$log" 'a <0>kernel: x ]0;y : Permission denied'

@@ -170,7 +170,7 @@ import Testing
                 END
                 declare -f >"$HERE/words"
                 unshare -m bash -Eeuo pipefail -c '
-                    trap "echo failed at $LINENO >&2" ERR; . "$HERE/words"; . "$HERE/inside"'
+                    trap "echo failed at $LINENO >&2" ERR; leave_others; . "$HERE/words"; . "$HERE/inside"'
                 """#)
         }
     }
@@ -223,7 +223,7 @@ import Testing
                 END
                 declare -f >"$HERE/words"
                 unshare -m bash -Eeuo pipefail -c '
-                    trap "echo failed at $LINENO >&2" ERR; . "$HERE/words"; . "$HERE/inside"'
+                    trap "echo failed at $LINENO >&2" ERR; leave_others; . "$HERE/words"; . "$HERE/inside"'
                 """#)
         }
     }

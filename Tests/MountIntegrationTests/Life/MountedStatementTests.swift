@@ -105,7 +105,8 @@ import Testing
                 mount -t tmpfs -o nr_inodes=2,size=1m none "$STORE"; : >"$STORE/full" || true
                 mkdir "$SRC/d"; echo text >"$SRC/d/file"
                 begin
-                timeout 120 "$BIN/replica" watch d --json >events 2>/dev/null & listener=$!
+                "$BIN/replica" watch d --json >events 2>/dev/null & listener=$!
+                trap 'kill $listener' EXIT
                 ends() { grep -c importDidFinish events || true; }
                 is_heard() { echo x >>"$MNT/heard"; [ -s events ]; }
                 eventually is_heard
@@ -118,7 +119,6 @@ import Testing
                 # Another has an end of its own: by then a second one of the first would have been told.
                 replica reimport "$MNT" >/dev/null; settle; eventually has_ended 2
                 equal "$(ends)" 2
-                kill $listener
                 """)
         }
     }

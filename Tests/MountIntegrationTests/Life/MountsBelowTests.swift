@@ -62,7 +62,7 @@ import Testing
                 timeout 60 "$BIN/replica" wait d --timeout 50 || true
                 content_is "$HERE/outside/sub/file" precious
                 mountpoint -q "$STORE/a/b"
-                umount "$STORE/a/b"
+                eventually umount "$STORE/a/b"
                 """)
         }
     }

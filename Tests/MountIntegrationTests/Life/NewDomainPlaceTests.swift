@@ -130,7 +130,9 @@ import Testing
                     mkdir "$SRC/sub"; echo text >"$SRC/sub/file"; ln -s sub "$SRC/link"
                     setfattr -n user.mine -v x "$SRC"
                     # Without its device there is no mount.
-                    without_fuse() { unshare --mount sh -c 'mount --bind /dev/null /dev/fuse; exec "$@"' sh "$BIN/mount.replica" "$@"; }
+                    without_fuse() {
+                        unshare --mount bash -ec 'leave_others; mount --bind /dev/null /dev/fuse; exec "$@"' bash "$BIN/mount.replica" "$@"
+                    }
                     unchanged 32 "" without_fuse n "$MNT" -o "store=file://$STORE,import=$SRC"
                     unchanged 32 "" without_fuse n "$MNT" -o "store=file://$HERE/new,create,import=$SRC"
                     unchanged 32 "" without_fuse n "$MNT" -o "store=file://$STORE"

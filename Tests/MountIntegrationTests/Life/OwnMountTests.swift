@@ -119,7 +119,7 @@ import Testing
                     replica unmount d
                     no_daemon
                     declare -f >words
-                    unshare -m bash -Eeuo pipefail -c 'trap "echo failed at $LINENO >&2" ERR; . ./words; . ./inside'
+                    unshare -m bash -Eeuo pipefail -c 'trap "echo failed at $LINENO >&2" ERR; leave_others; . ./words; . ./inside'
                     not is_mounted
                     """#)
         }

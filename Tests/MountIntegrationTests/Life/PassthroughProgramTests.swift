@@ -46,7 +46,7 @@ import Testing
                     kill -STOP "$(daemon)"
                     # A shell would ask for the file's attributes.
                     python=$(command -v /usr/bin/python3 || command -v python3)
-                    equal "$(timeout -s KILL 10 "$python" -c 'import os
+                    equal "$(timeout -s KILL 120 "$python" -c 'import os
                     os.write(5, b"second\n")
                     print(os.pread(5, 5, 0).decode())')" first
                     kill -CONT "$(daemon)"
@@ -87,7 +87,7 @@ import Testing
                     os.kill(int(subprocess.check_output(["pgrep", "-x", "replica-passthr"])), signal.SIGSTOP)
                     for file in files: os.close(file)
                     PYTHON
-                    timeout 20 bash -c 'echo after >"$MNT/after"'; content_is "$MNT/after" after
+                    timeout 120 bash -c 'echo after >"$MNT/after"'; content_is "$MNT/after" after
                     settle; same
                     replica unmount d; no_daemon
                     END
@@ -131,7 +131,7 @@ import Testing
                 not test -e /srv/theirs/mine
                 END
                 unshare -m --propagation private bash -c '
-                    set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR; . "$HERE/script"'
+                    set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR; leave_others; . "$HERE/script"'
                 """#)
         }
     }
@@ -160,16 +160,16 @@ import Testing
                     channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                     child = subprocess.Popen([helper], stdin=other)
                     other.close()
-                    channel.settimeout(10)
+                    channel.settimeout(120)
                     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [device]))]
                     channel.sendmsg([struct.pack("Ii", 1, 0)], rights)
                     answer = struct.unpack("i", channel.recv(64))[0]
                     print(errno.errorcode[-answer] if answer else "accepted")
                     END
-                    id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+                    have_user
                     export -f before_user
                     answer=$(unshare --mount bash -ec '
-                        before_user; chmod 755 "$HERE"
+                        leave_others; before_user; chmod 755 "$HERE"
                         user=$(id -u replicatest) python=$(command -v /usr/bin/python3 || command -v python3)
                         "$python" ask.py "$HERE/prefix/libexec/replica-passthrough" "$user"')
                     equal "$answer" ENOTSUP
@@ -201,7 +201,7 @@ import Testing
                             self.channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                             self.child = subprocess.Popen([HELPER], stdin=other)
                             other.close()
-                            self.channel.settimeout(10)
+                            self.channel.settimeout(120)
 
                         def raw(self, data, files=()):
                             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
@@ -214,7 +214,7 @@ import Testing
 
                         def end(self):
                             self.channel.close()
-                            return self.child.wait(10)
+                            return self.child.wait(120)
 
                     failures = []
                     def expect(what, found, wanted):
@@ -271,7 +271,7 @@ import Testing
                         helper = Helper()
                         helper.ask(SESSION, own)
                         helper.raw(data, files)
-                        try: code = helper.child.wait(10)
+                        try: code = helper.child.wait(120)
                         except subprocess.TimeoutExpired: code = "alive"
                         expect(what, code in (0, 1), True)
                         helper.channel.close()
@@ -290,8 +290,8 @@ import Testing
 
                     # Not by a socket that somebody else made, nor by anything but a socket.
                     theirs = socket.socket(fileno=int(sys.argv[4]))
-                    expect("another's socket", subprocess.Popen([HELPER], stdin=theirs).wait(10), 1)
-                    expect("no socket", subprocess.Popen([HELPER], stdin=subprocess.DEVNULL).wait(10), 1)
+                    expect("another's socket", subprocess.Popen([HELPER], stdin=theirs).wait(120), 1)
+                    expect("no socket", subprocess.Popen([HELPER], stdin=subprocess.DEVNULL).wait(120), 1)
                     print("\n".join(failures))
                     END
                     cat >start.py <<'END'
@@ -300,10 +300,10 @@ import Testing
                     os.set_inheritable(there.fileno(), True)
                     os.execv(sys.executable, [sys.executable, "ask.py", *sys.argv[1:], str(there.fileno())])
                     END
-                    id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+                    have_user
                     export -f before_user
                     wrong=$(unshare --mount bash -ec '
-                        before_user; chmod 755 "$HERE"
+                        leave_others; before_user; chmod 755 "$HERE"
                         echo x >mine; echo x >frozen; echo x >theirs; mkfifo pipe; chown replicatest mine frozen pipe; chmod 444 frozen
                         mkdir over ro; mount -t tmpfs none over; mkdir over/a over/b over/c over/m; echo x >over/a/file
                         chown replicatest over/a/file

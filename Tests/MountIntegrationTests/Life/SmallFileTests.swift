@@ -32,7 +32,7 @@ import Testing
                     printf 1 >&6
                     kill -STOP "$(daemon)"
                     python=$(command -v /usr/bin/python3 || command -v python3)
-                    timeout -s KILL 10 "$python" -c 'import os
+                    timeout -s KILL 120 "$python" -c 'import os
                     assert os.pread(5, 131072, 0) == open("enough", "rb").read()
                     os.pwrite(6, b"2", 0)'
                     kill -CONT "$(daemon)"

@@ -31,10 +31,10 @@ import Testing
                     serve "$HERE/notify"
                     eventually has told "READY=1"
                     is_mounted
-                    has told "STATUS=d: mounted on $MNT"
+                    eventually has told "STATUS=d: mounted on $MNT"
                     equal "$(daemon)" "$served"
                     kill "$served"; wait "$served"
-                    has told STOPPING=1
+                    eventually has told STOPPING=1
                     not is_mounted
                     kill "$listener"
                     """#)
@@ -51,7 +51,7 @@ import Testing
                     serve "@replica-test-$$"
                     fed() { [ "$(grep -c WATCHDOG=1 told)" -ge 3 ]; }
                     eventually fed
-                    has told "STATUS=d: mounted on $MNT, 0 pending"
+                    eventually has told "STATUS=d: mounted on $MNT, 0 pending"
                     kill "$served"; wait "$served"
                     kill "$listener"
                     """#)
@@ -105,7 +105,7 @@ import Testing
                     for n in $(seq 30); do echo "$n" >"$MNT/new$n"; done
                     kill "$served"; wait "$served"
                     for n in $(seq 30); do content_is "$STORE/new$n" "$n"; done
-                    has told "uploading pending changes, then stopping"
+                    eventually has told "uploading pending changes, then stopping"
 
                     # What can't be uploaded is not waited for, though the limit is a day.
                     export REPLICA_FLUSH_SECONDS=86400

@@ -94,7 +94,7 @@ import Testing
                 base="$MNT/base.db"
                 sqlite3 "$base" "PRAGMA journal_mode=WAL; CREATE TABLE t (who, n)" >/dev/null
                 writer() {
-                    for n in $(seq 60); do echo ".timeout 20000"; echo "INSERT INTO t VALUES ('$1', $n);"; done |
+                    for n in $(seq 60); do echo ".timeout 120000"; echo "INSERT INTO t VALUES ('$1', $n);"; done |
                         sqlite3 "$base"
                 }
                 writer a & first=$!

@@ -233,7 +233,7 @@ import Testing
             in_time test -s asked
             for try in 1 2 3; do
                 got=0
-                timeout 30 cat "$MNT/cold" >read 2>said || got=$?
+                timeout 120 cat "$MNT/cold" >read 2>said || got=$?
                 equal "$got" 1
                 has said 'Permission denied'
                 in_time says 'is locked'
@@ -251,7 +251,9 @@ import Testing
             finds_no -qFx "[dav://second@$place] secret-service" data/replica/.logins
             prints "The login for dav://second@$place is removed." replica logout "dav://second@$place/"
             # It is opened, and all goes on.
-            kill -9 "$(keyring)"
+            pid=$(keyring)
+            kill -9 "$pid"
+            gone "$pid"
             open_keyring
             in_time content_is "$MNT/cold" theirs
             replica unmount d

@@ -63,7 +63,15 @@ import Testing
                 noticed() { touch "$STORE/probe$((probe += 1))"; grep -q probe "$HERE/events"; }
                 probe=0; eventually noticed
                 for n in $(seq 200); do echo "save $n" >"$MNT/saved"; done
-                for n in $(seq 50); do echo "$n" >"$MNT/passing$n"; rm "$MNT/passing$n"; done
+                # In one process: while a machine is busy starting `rm`, a file would be uploaded.
+                python=$(command -v /usr/bin/python3 || command -v python3)
+                "$python" - "$MNT" <<'PYTHON'
+                import os, sys
+                for n in range(50):
+                    path = f"{sys.argv[1]}/passing{n}"
+                    with open(path, "w") as file: file.write("text")
+                    os.unlink(path)
+                PYTHON
                 settle; same
                 echo end >"$STORE/end"; eventually grep -q end "$HERE/events"
                 kill $watcher

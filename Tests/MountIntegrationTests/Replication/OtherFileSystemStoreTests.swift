@@ -8,7 +8,7 @@ import Testing
         fill() { for n in $(seq "$1"); do echo "text $n" >"$SRC/f$n"; done; }
         # Nothing came twice, nothing is left on its way, and nothing waits for a person.
         well() {
-            settle; same; is_idle; prints "" find "$MNT" -name '* *'; prints "" find "$STORE" -name '.replica-*'
+            settle; same; eventually is_idle; prints "" find "$MNT" -name '* *'; prints "" find "$STORE" -name '.replica-*'
         }
 
         """
@@ -73,7 +73,7 @@ import Testing
                     echo here >"$MNT/f2"; rm "$STORE/f2"
                     rm "$MNT/f3"; echo "edited there" >"$STORE/f3"
                     replica connect d >/dev/null
-                    settle; same; is_idle
+                    settle; same; eventually is_idle
                     equal "$(cat "$MNT"/f1* | sort | tr '\\n' ' ')" "also there here "
                     content_is "$MNT/f2" here; content_is "$MNT/f3" "edited there"
                     equal "$(ls "$MNT" | grep -cv '^f[1-5]$')" 1; equal "$(ls "$MNT" | wc -l)" 6

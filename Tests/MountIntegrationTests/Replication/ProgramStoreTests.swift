@@ -13,6 +13,7 @@ import Testing
             { declare -f; cat; } >script
             unshare --mount --propagation private bash -Eeuo pipefail -c '
                 trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
+                leave_others
                 mount -t tmpfs -o mode=755 none /usr/local/lib
                 mkdir -p /usr/local/lib/replica/stores "$HERE/storage"
                 install -m 755 "\(examples)"/replica-store-* /usr/local/lib/replica/stores/

@@ -8,7 +8,9 @@ import Testing
             try await trial.shell(
                 words + #"""
                     begin
-                    alone="unshare --pid --fork --kill-child --mount-proc"
+                    alone() {
+                        unshare --mount --pid --fork --kill-child --mount-proc bash -ec 'leave_others; exec "$@"' bash "$@"
+                    }
                     use_the_trash
                     """#)
         }
@@ -19,7 +21,7 @@ import Testing
             try await trial.shell(
                 words + #"""
                     as_replicatest <<'END'
-                    alone=
+                    alone() { "$@"; }
                     begin; use_the_trash; fusermount3 -u "$MNT"; end_daemon
                     END
                     """#)
@@ -32,7 +34,7 @@ import Testing
         mkdir -p -m 700 "$HERE/run"
         session() {
             declare -f >"$HERE/words"
-            XDG_DATA_HOME=$HERE/share $alone dbus-run-session -- bash -e -c '. "$HERE/words"'"; $1"
+            XDG_DATA_HOME=$HERE/share alone dbus-run-session -- bash -e -c '. "$HERE/words"'"; $1"
         }
         trashed() { session 'gio trash --list' | grep -q "$MNT/$1\$"; }
         # The address of what was trashed under a name.

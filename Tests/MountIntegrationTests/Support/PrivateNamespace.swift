@@ -15,6 +15,7 @@ enum PrivateNamespace {
                 { declare -f; cat; } >script
                 unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
                     trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
+                    leave_others
             \(hidesHome ? home : "")
             \(preparation)
                     . "$HERE/script"'

@@ -16,7 +16,7 @@ let shellWords = #"""
             sleep 0.05
         done
     }
-    eventually() { within 30 "$@"; }
+    eventually() { within 50 "$@"; }
     # For what only the store's own looking around brings.
     in_time() { within 90 "$@"; }
     not() { if "$@"; then return 1; fi; }
@@ -64,7 +64,7 @@ let shellWords = #"""
     }
     # Its last thread is gone, or nothing but a zombie that nobody has waited for.
     gone() {
-        local end=$((SECONDS + 30)) state
+        local end=$((SECONDS + 90)) state
         while [ $SECONDS -lt $end ]; do
             state=$(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) || state=
             case $state in
@@ -130,17 +130,39 @@ let shellWords = #"""
     }
     # Has a disk's journal written, and no file's bytes but those of a file of its own.
     force_journal() { echo x >"$HERE/$1/forced"; sync "$HERE/$1/forced"; rm "$HERE/$1/forced"; sync "$HERE/$1"; }
+    # The machine's mount namespace.
+    MACHINE_MOUNTS=$(readlink /proc/self/ns/mnt)
+    # Comes first in every mount namespace that a test makes. It begins with copies of the mounts of all tests that run just
+    # then: while it has them, their filesystems stay in use, and so do their daemons and disks.
+    leave_others() {
+        local place
+        if [ "$(readlink /proc/self/ns/mnt)" = "$MACHINE_MOUNTS" ]; then echo "not in a namespace of its own" >&2; return 1; fi
+        of_others() {
+            awk -v own="$HERE/" 'index($2, "/var/tmp/replica-test-") == 1 && index($2, own) != 1 { print $2 }' /proc/self/mounts
+        }
+        # What lies below one goes with it.
+        of_others | tac | while read -r place; do umount -l "$(printf '%b' "$place")" 2>/dev/null || true; done
+        place=$(of_others)
+        if [ -n "$place" ]; then echo "a copy is left of $place" >&2; return 1; fi
+    }
+    export MACHINE_MOUNTS
+    export -f leave_others
+    # The user of what is tried without root's rights. Two that are added at once would fail.
+    have_user() {
+        flock /etc sh -c 'id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest'
+    }
     # What root does first for `as_replicatest`, in the namespaces of its own.
     before_user() { :; }
     # Runs a script, from standard input, as a user who is not root, with all these words. Its processes end with it.
     as_replicatest() {
-        id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+        have_user
         { declare -f; cat; } >script
         chown -R replicatest "$HERE"
         export -f before_user
         # /dev may have the device for root only.
         unshare --mount --pid --fork --kill-child --mount-proc bash -c '
             set -e
+            leave_others
             mount -t tmpfs -o mode=755,dev none "$HERE/mnt"
             mknod -m 666 "$HERE/mnt/fuse" c 10 229
             mount --bind "$HERE/mnt/fuse" /dev/fuse
