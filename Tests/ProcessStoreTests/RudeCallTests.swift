@@ -50,12 +50,8 @@ import Threads
 
     /// Retries while the last run is being ended or a pause lasts.
     private func expectSoon(_ body: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(10)
-        while ContinuousClock.now < end {
-            if (try? await body()) == true { return }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        Issue.record("it never came back")
+        let isBack = try await eventually { (try? await body()) == true }
+        #expect(isBack, "it never came back")
     }
 
     @Test func theSecondOfTwoAnswersEndsTheRun() async throws {

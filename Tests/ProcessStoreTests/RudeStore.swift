@@ -26,7 +26,7 @@ struct RudeStore {
         var limits = ProcessLimits()
         limits.hello = .seconds(60)
         limits.silence = .seconds(60)
-        limits.answerToCancel = .milliseconds(500)
+        limits.answerToCancel = .seconds(60)
         limits.farewell = .milliseconds(500)
         limits.termination = .milliseconds(300)
         limits.firstPause = .milliseconds(50)

@@ -57,12 +57,16 @@ final class FaultedSession: Sendable {
 
     private func eventuallyOpened(_ connection: RcloneConnection) async throws -> RcloneStorage {
         let address = try RcloneAddress("rclone:\(other.root)")
-        for _ in 0..<100 {
+        let isServing = try await eventually {
             let version: RcloneVersion? = try? await connection.ask("core/version", RcloneInput())
-            if version != nil { break }
-            try await Task.sleep(for: .milliseconds(50))
+            return version != nil
         }
-        return try await RcloneStorage.open(address, connection, state: other.state, setsTimes: true)
+        guard isServing else { throw BrokenPromise("rclone does not start") }
+        // A busy machine may not answer within a short silence.
+        func mayPass(_ failure: ServerFailure) -> Bool { if case .unreachable = failure { true } else { false } }
+        return try await eventually(despite: mayPass) { () async throws(ServerFailure) in
+            try await RcloneStorage.open(address, connection, state: other.state, setsTimes: true)
+        }
     }
 
     // MARK: Other clients' view

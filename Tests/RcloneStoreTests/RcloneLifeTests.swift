@@ -50,7 +50,7 @@ import Testing
     @Test func itsDeathInAnUploadIsNoWholeFile() async throws {
         try await run { scratch, server in
             let content = [UInt8](repeating: 7, count: 64 << 20)
-            let _: Rate = try await scratch.storage.connection.callOnce("core/bwlimit", Rate(rate: "20M"))
+            let _: Rate = try await scratch.storage.connection.callOnce("core/bwlimit", Rate(rate: "1M"))
             let process = server.process
             let death = Task {
                 while try await scratch.list().count == 0 {

@@ -18,8 +18,12 @@ struct SFTPScratch: StorageScratch {
         _ body: (SFTPScratch) async throws -> Void
     ) async throws {
         try await SSHServer.run(program) { server in
-            let storage = try await SFTPStorage.open(
-                try server.address, command: server.command, limits: limits)
+            let address = try server.address
+            // A busy machine may keep the server from answering within a test's short limits.
+            func mayPass(_ failure: SFTPFailure) -> Bool { if case .unreachable = failure { true } else { false } }
+            let storage = try await eventually(despite: mayPass) { () async throws(SFTPFailure) in
+                try await SFTPStorage.open(address, command: server.command, limits: limits)
+            }
             let outcome: Result<Void, any Error>
             do {
                 outcome = .success(try await body(SFTPScratch(server: server, storage: storage)))

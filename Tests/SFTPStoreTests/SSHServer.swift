@@ -108,7 +108,8 @@ final class SSHServer: Sendable {
             path: words[0], words: words, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=\(folder)"])
         let sshd = try SpawnedProcess(call)
         running.withLock { $0 = sshd }
-        for _ in 0..<400 {
+        let end = ContinuousClock.now + eventLimit
+        while ContinuousClock.now < end {
             if isListening { return }
             usleep(25_000)
         }

@@ -47,7 +47,6 @@ import Threads
         _ = try await first.make(name, kind: .folder, attributes: PathAttributes())
         first.close()
         isBroken.withLock { $0 = true }
-        let begin = ContinuousClock.now
         for _ in 0..<2 {
             do {
                 let second = try await storage()
@@ -60,7 +59,6 @@ import Threads
                 }
             }
         }
-        #expect(.now - begin < eventLimit * 4)
         isBroken.withLock { $0 = false }
         let third = try await storage()
         #expect(try await third.entry(at: name) != nil)

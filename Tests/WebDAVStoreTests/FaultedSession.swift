@@ -68,8 +68,12 @@ final class FaultedSession: Sendable {
 
     /// Opens the store through the proxy, like a process.
     func run(_ body: (PathStore) async throws -> Void) async throws {
-        let storage = try await WebDAVStorage.open(
-            try address, WebDAVServer.login, abilities: known, silence: silenceSeconds)
+        let address = try address
+        // A busy machine may not answer within a short silence.
+        func mayPass(_ failure: ServerFailure) -> Bool { if case .unreachable = failure { true } else { false } }
+        let storage = try await eventually(despite: mayPass) { () async throws(ServerFailure) in
+            try await WebDAVStorage.open(address, WebDAVServer.login, abilities: known, silence: silenceSeconds)
+        }
         defer { storage.close() }
         try await faults.run(storage, folder: folder, body)
     }

@@ -54,8 +54,8 @@ import Threads
                 let curl = Process()
                 curl.executableURL = URL(filePath: "/usr/bin/curl")
                 curl.arguments = ["-s", "-o", "/dev/null", page]
-                do { try curl.run() } catch { Issue.record("\(error)") }
                 isOpen.withLock { $0 = true }
+                do { try curl.run() } catch { Issue.record("\(error)") }
             }
         }
         #expect(granted.user == "user" && isOpen.withLock { $0 } && questions.withLock { $0 } > 3)

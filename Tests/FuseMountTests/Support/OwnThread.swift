@@ -40,9 +40,9 @@ final class Running<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits up to 30 seconds for a condition.
+/// Waits up to 50 seconds for a condition.
 func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<3000 {
+    for _ in 0..<5000 {
         if condition() { return true }
         usleep(10_000)
     }

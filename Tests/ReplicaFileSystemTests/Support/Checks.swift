@@ -41,9 +41,9 @@ final class Checks: @unchecked Sendable {  // The mutex guards the list.
     }
 }
 
-/// Polls until `condition` holds, for half a minute at most.
+/// Polls until `condition` holds, for 50 seconds at most.
 func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<3000 {
+    for _ in 0..<5000 {
         if condition() { return true }
         usleep(10_000)
     }
