@@ -20,11 +20,7 @@ import Threads
         let bucket = try await server.bucket()
         let connection = try server.connection(bucket)
         defer { connection.close() }
-        var request = S3Request("PUT")
-        request.query = [("versioning", "")]
-        request.body = .bytes(
-            Array("<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>".utf8))
-        _ = try await connection.send(request)
+        try await setVersioning("Enabled", connection)
         let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
         let session = try FaultedSession(server, bucket, copied: copied) { (_, request) in
             guard isIt(request), !isOver.withLock({ $0 }) else { return nil }
@@ -41,6 +37,34 @@ import Threads
         try await session.run { try await body($0, session) }
         writer.withLock { $0 = nil }
         #expect(isOver.withLock { $0 })
+    }
+
+    private static func setVersioning(_ status: String, _ connection: S3Connection) async throws {
+        var request = S3Request("PUT")
+        request.query = [("versioning", "")]
+        request.body = .bytes(
+            Array("<VersioningConfiguration><Status>\(status)</Status></VersioningConfiguration>".utf8))
+        _ = try await connection.send(request)
+    }
+
+    /// Where versioning is suspended, a removal replaces the version without an ID: what is below it was not hidden by
+    /// this removal, and does not come back.
+    @Test func aRemovalBringsNoOldVersionBack() async throws {
+        let server = try S3Server.shared
+        let bucket = try await server.bucket()
+        let connection = try server.connection(bucket)
+        defer { connection.close() }
+        try await Self.setVersioning("Enabled", connection)
+        let session = try FaultedSession(server, bucket) { (_, _) in nil }
+        try await session.run { store in
+            try await session.writeElsewhere("old", to: "file")
+            try await Self.setVersioning("Suspended", connection)
+            try await session.writeElsewhere("newer", to: "file")
+            let page = try await store.enumerateItems(in: .root, from: nil)
+            let file = try #require(page.items.first { $0.filename == FileName("file") })
+            try await store.deleteItem(file.identifier, base: file.version)
+            #expect(try await session.files() == [:])
+        }
     }
 
     @Test func aRemovalHidesOnlyWhatWasSeen() async throws {

@@ -43,9 +43,15 @@ extension Domain {
     /// Waits until the kernel has dropped what it had cached of everything that was changed.
     private func awaitInvalidations() async throws {
         guard let presenter = replica.presenter.withLock({ $0 }) else { return }
+        // Who made a change may not have come to its invalidation yet.
+        var untold = replica.untoldPlaces
         let areMade = Locked(false)
         presenter.afterInvalidations { areMade.withLock { $0 = true } }
         try await poll { areMade.withLock { $0 } }
+        try await poll {
+            if !untold.isEmpty { untold.formIntersection(replica.untoldPlaces) }
+            return untold.isEmpty
+        }
     }
 
     /// Waits until the store has all earlier changes of an item and of everything below it, except of items that were

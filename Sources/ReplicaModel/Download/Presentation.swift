@@ -87,6 +87,9 @@ struct Presentations {
     /// A rename of such a name moves what the kernel still has there: it shows that item under the new name for good.
     private var untold: [ItemPlace: Int] = [:]
 
+    /// Names of which the kernel has not carried out all invalidations.
+    var untoldPlaces: Set<ItemPlace> { Set(untold.keys) }
+
     mutating func addUntold(_ places: [ItemPlace]) {
         for place in places { untold[place, default: 0] += 1 }
     }
@@ -172,6 +175,9 @@ extension Replica {
     ) throws(ReplicaError) -> Entry? {
         try performPresented(ticket, FileName(""), in: number)
     }
+
+    /// Names that changed, and that the mount may still show as they were.
+    var untoldPlaces: Set<ItemPlace> { withTree { $0.presentations.untoldPlaces } }
 
     /// Tells the replica where it is mounted; nil when it no longer is.
     package func setPresenter(_ presenter: (any Presenter)?) {

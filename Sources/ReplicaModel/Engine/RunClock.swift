@@ -6,17 +6,26 @@ struct RunClock: Sendable {
     /// The wall clock.
     let wall: @Sendable () -> Double
     private let counted: @Sendable () -> Double
+    /// Seconds since any fixed moment, without the time in suspend.
+    let awake: @Sendable () -> Double
     private let begin: Double
 
-    /// - Parameter counted: Seconds since any fixed moment; never decreases.
-    init(wall: @escaping @Sendable () -> Double, counted: @escaping @Sendable () -> Double) {
-        (self.wall, self.counted) = (wall, counted)
+    /// - Parameters:
+    ///   - counted: Seconds since any fixed moment; never decreases.
+    ///   - awake: The same without the time in suspend; nil for `counted`.
+    init(
+        wall: @escaping @Sendable () -> Double, counted: @escaping @Sendable () -> Double,
+        awake: (@Sendable () -> Double)? = nil
+    ) {
+        (self.wall, self.counted, self.awake) = (wall, counted, awake ?? counted)
         begin = wall() - counted()
     }
 
     /// The machine's clock; time in suspend counts too.
     init() {
-        self.init(wall: { Self.seconds(of: CLOCK_REALTIME) }, counted: { Self.seconds(of: CLOCK_BOOTTIME) })
+        self.init(
+            wall: { Self.seconds(of: CLOCK_REALTIME) }, counted: { Self.seconds(of: CLOCK_BOOTTIME) },
+            awake: { Self.seconds(of: CLOCK_MONOTONIC) })
     }
 
     func now() -> Double { begin + counted() }

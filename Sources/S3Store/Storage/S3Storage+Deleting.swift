@@ -25,7 +25,7 @@ extension S3Storage {
             return true
         }
         guard !abilities.removesConditionally, answer.head["x-amz-delete-marker"] == "true",
-            let marker = answer.head["x-amz-version-id"]
+            let marker = answer.head["x-amz-version-id"], marker != "null"
         else { return true }
         return try await isLast(tag, below: marker, key)
     }

@@ -157,6 +157,27 @@ import Threads
         }
     }
 
+    /// The change is made, but who made it has not come to its invalidation yet.
+    @Test func statement26_anInvalidationThatIsStillToComeIsWaitedFor() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            bench.replica.setPresenter(RefusingPresenter())
+            defer { bench.replica.setPresenter(nil) }
+            let place = ItemPlace(folder: .root, name: FileName("theirs"))
+            bench.replica.withTree { $0.presentations.addUntold([place]) }
+            let (domain, isStable) = (bench.domain, Locked(false))
+            let wait = Task {
+                try await domain.waitForStabilization(isShown: true)
+                isStable.withLock { $0 = true }
+            }
+            defer { wait.cancel() }
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(!isStable.withLock { $0 })
+            bench.replica.withTree { $0.presentations.removeUntold([place]) }
+            try await wait.value
+        }
+    }
+
     @Test func stabilizationWaitsForAConflictsCopy() async throws {
         try await DomainBench.run { bench in
             try await bench.write("base", to: "f")

@@ -24,7 +24,7 @@ import Threads
     /// Lets time pass until `body` has ended.
     /// - Returns: Its error, and how many seconds it took on the manual clock; nil if it did not end within `most`.
     private static func time(
-        _ bench: Bench, _ engine: SyncEngine, most: Double = 2_000,
+        _ bench: Bench, _ engine: SyncEngine, most: Double = 5_000,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws -> (seconds: Double, error: (any Error)?)? {
         let outcome = Locked<Result<Void, any Error>?>(nil)
@@ -36,7 +36,7 @@ import Threads
         let begin = bench.clock.withLock { $0 }
         while true {
             // Whatever is not blocked continues.
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: .milliseconds(8))
             let passed = bench.clock.withLock { $0 } - begin
             switch outcome.withLock({ $0 }) {
             case .success?: return (passed, nil)
@@ -46,6 +46,16 @@ import Threads
             guard passed < most else { return nil }
             bench.pass(10)
             engine.watch.check()
+        }
+    }
+
+    /// In seconds.
+    private static func limit(_ kind: SilentStore.Kind) -> Double {
+        switch kind {
+        case .fetchContents: 60
+        // A server that copies, or a storage that is compared, shows no progress for long.
+        case .createItem, .itemCreated, .modifyItem, .deleteItem, .enumerateChanges: 3_600
+        default: 300
         }
     }
 
@@ -98,7 +108,7 @@ import Threads
         let ended = try #require(try await Self.time(bench, engine, call))
         #expect(ended.error as? RemoteStoreError == Self.errors[kind])
         // The limit, and the time after it in which the call may still end.
-        let limit = kind == .fetchContents ? 60.0 : 300
+        let limit = Self.limit(kind)
         #expect((limit...limit + 20).contains(ended.seconds), "\(ended.seconds)")
         #expect(silent.hung == 1 && engine.watch.hasLeftCalls)
         // Meanwhile the call is not made a second time.
@@ -248,6 +258,24 @@ import Threads
             return 20
         }
         #expect(parts == 20 && !watch.hasLeftCalls)
+    }
+
+    /// Who gave up reading may read again at once, also while the store still reads.
+    @Test func aReadThatWasCancelledIsNoReasonToRefuseTheNext() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        let store = engine.store
+        let item = try #require(silent.memory.item(at: "y"))
+        silent.fallSilent(at: .fetchContents)
+        let fetch: @Sendable () async throws -> Void = {
+            _ = try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: NoSink())
+        }
+        let reader = Task { try await fetch() }
+        try await bench.until("it reads") { silent.hung == 1 }
+        reader.cancel()
+        let ended = try #require(try await Self.time(bench, engine) { try await reader.value })
+        #expect(ended.seconds < 30 && ended.error as? RemoteStoreError == .cancelled)
+        #expect(try await Self.time(bench, engine, fetch)?.error == nil)
+        silent.speak()
     }
 
     /// A domain ends although its feed and its sync never answer.

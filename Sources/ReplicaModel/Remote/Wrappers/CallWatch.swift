@@ -9,6 +9,15 @@ final class CallWatch: Sendable {
     struct Key: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case item, listing, recognition, anchor, changes, fetch, change, sync, importEnd
+
+            /// How many times longer it may be silent: a folder that is moved object by object, a large file that the
+            /// server copies, or a comparison with a large storage shows no progress.
+            fileprivate var slowness: Double {
+                switch self {
+                case .change, .changes: 12
+                case .item, .listing, .recognition, .anchor, .fetch, .sync, .importEnd: 1
+                }
+            }
         }
 
         var kind: Kind
@@ -50,8 +59,8 @@ final class CallWatch: Sendable {
     private struct State {
         var calls: [UInt64: Call] = [:]
         var nextCall: UInt64 = 0
-        /// How many calls with a key are left.
-        var left: [Key: Int] = [:]
+        /// The calls with a key that are left: changes, and others that were silent.
+        var left: [Key: Set<UInt64>] = [:]
         /// How often in a row a key's calls were silent.
         var silences: [Key: Int] = [:]
         /// The longest silence of a call that was answered then, in seconds.
@@ -114,6 +123,7 @@ final class CallWatch: Sendable {
         let task = Task(executorPreference: executor) {
             if key.kind == .change { BackgroundPriority.take() }
             do throws(RemoteStoreError) {
+                if Task.isCancelled { throw RemoteStoreError.cancelled }  // Before it began: it is never made.
                 let value = try await body()
                 self.end(number, key)
                 outcome.take(.success(value))
@@ -138,7 +148,7 @@ final class CallWatch: Sendable {
     private func begin(_ key: Key, _ progress: Progress) -> UInt64? {
         let now = now()
         progress.signs.withLock { $0.last = now }
-        let base = key.kind == .fetch ? stall : answer
+        let base = key.kind == .fetch ? stall : answer * key.kind.slowness
         return state.withLock { state in
             guard state.left[key] == nil else { return nil }
             // What is merely slow ends in the end.
@@ -156,8 +166,8 @@ final class CallWatch: Sendable {
     private func end(_ number: UInt64, _ key: Key) -> Bool {
         return state.withLock { state in
             guard let call = state.calls.removeValue(forKey: number) else {
-                let count = (state.left[key] ?? 1) - 1
-                state.left[key] = count > 0 ? count : nil
+                state.left[key]?.remove(number)
+                if state.left[key]?.isEmpty == true { state.left[key] = nil }
                 return true
             }
             if call.isSilent {
@@ -192,7 +202,8 @@ final class CallWatch: Sendable {
                 if let cancelled = call.cancelled {
                     guard now - cancelled >= grace else { continue }
                     state.calls[number] = nil
-                    state.left[call.key, default: 0] += 1
+                    // Who gave up reading may read again.
+                    if call.isSilent || call.key.kind == .change { state.left[call.key, default: []].insert(number) }
                     if call.isSilent { state.silences[call.key, default: 0] += 1 }
                     let error = call.isSilent ? call.key.error : .cancelled
                     deeds.append { call.leave(error) }

@@ -112,21 +112,28 @@ struct WatchedStore: RemoteStore {
         guard let contents else {
             return try await watched(.change, identifier) { () async throws(RemoteStoreError) in try await body(nil) }
         }
-        let file = fcntl(contents.file.rawValue, F_DUPFD_CLOEXEC, 0)
-        guard file >= 0 else { throw .itemUnavailable("its content cannot be read: \(Errno.last)") }
+        let descriptor = fcntl(contents.file.rawValue, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw .itemUnavailable("its content cannot be read: \(Errno.last)") }
+        let file = KeptFile(descriptor)
         let progress = CallWatch.Progress()
-        let kept = ItemContents(file: FileDescriptor(rawValue: file), size: contents.size) { done in
+        let kept = ItemContents(file: FileDescriptor(rawValue: descriptor), size: contents.size) { done in
             watch.hear(progress)
             contents.progress(done)
         }
-        let isBegun = Locked(false)
-        defer { if !isBegun.withLock({ $0 }) { close(file) } }
         return try await watched(.change, identifier, progress) { () async throws(RemoteStoreError) in
-            isBegun.withLock { $0 = true }
-            defer { close(file) }
+            defer { withExtendedLifetime(file) {} }
             return try await body(kept)
         }
     }
+}
+
+/// A descriptor that is closed when nobody uses it any more, not even a call that has not begun.
+private final class KeptFile: Sendable {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
 }
 
 /// Passes bytes on until it is closed; then nothing is written any more.
