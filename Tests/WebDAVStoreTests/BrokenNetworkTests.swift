@@ -38,7 +38,10 @@ import Testing
 
     /// A server's features are not concluded from another machine's answers.
     @Test(arguments: servers) func aServerIsKnownForWhatItIsWhicheverRequestFails(_ server: WebDAVServer) async throws {
-        let wanted = try await server.abilities()
+        var measured = try await server.abilities()
+        // As WebDAVStorageTests finds it; here a slow machine may have missed it.
+        measured.isExact = server == .lighttpd
+        let wanted = measured
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
         let count = await FaultCampaign.eachRequest(of: faults) { (name, silenceSeconds, choice) in
             do {
