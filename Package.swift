@@ -46,14 +46,16 @@ let package = Package(
     targets: [
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
+        .target(name: "CWalk"),
         .target(
-            name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
+            name: "CFuse", dependencies: ["CWalk"], exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary(fuse), .linkedLibrary("uring")]),
         .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(
-            name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
+            name: "ReplicaModel", dependencies: ["CLinux", "CWalk", "Threads", grdb, heap, system, log],
+            swiftSettings: strict),
         .target(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
             swiftSettings: strict),

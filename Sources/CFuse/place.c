@@ -1,24 +1,15 @@
 #define _GNU_SOURCE
+#include "identity.h"
 #include "unmounting.h"
+#include <CWalk.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-int cfuse_place_open(const char *path) {
-    // Without O_DIRECTORY: an automount is meant itself.
-    struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    long place;
-    do place = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    while (place < 0 && errno == EINTR);
-    return place < 0 ? -errno : (int)place;
-}
+int cfuse_place_open(const char *path) { return cwalk_open(path, 0); }
 
 /// stat(2) may be answered from the kernel's cache; statfs(2) fails for users who may not access the mount.
 static bool is_dead(int place) {
@@ -32,12 +23,22 @@ static bool is_dead(int place) {
     return false;
 }
 
+/// Whether its mount was removed meanwhile: while it is held, no other gets its number.
+static bool is_unmounted(int place) {
+    struct cfuse_mount_identity mount;
+    if (cfuse_mount_identify(place, &mount) != 0) return false;
+    char *path = cfuse_mount_path(&mount);
+    free(path);
+    return !path;
+}
+
 int cfuse_place_open_living(const char *path) {
     // Dead mounts may be stacked.
     for (int round = 0; round < 32; round++) {
         int place = cfuse_place_open(path);
         if (place < 0 || !is_dead(place)) return place;
         int error = cfuse_place_detach(place, path);
+        if (error && is_unmounted(place)) error = 0;
         close(place);
         if (error) return -error;
     }

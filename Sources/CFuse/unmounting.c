@@ -39,10 +39,13 @@ int cfuse_place_detach(int place, const char *path) {
     return unmount(route, MNT_DETACH, path);
 }
 
+/// Nothing is at a path of the mount table: a folder above was exchanged.
+static int unless_moved(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP ? ESTALE : error; }
+
 /// Opens the root of a mount. -EINVAL if its number is another's by now, -ESTALE if another one is at this path.
 static int open_mount(const char *path, const struct cfuse_mount_identity *wanted) {
     int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (place < 0) return -ESTALE;
+    if (place < 0) return -unless_moved(errno);
     struct cfuse_mount_identity found;
     int error = cfuse_mount_identify(place, &found);
     if (error == 0 && cfuse_mount_is_same(&found, wanted)) return place;
@@ -57,13 +60,14 @@ static int unmount_unused(const char *path, const struct cfuse_mount_identity *w
     char *folder = strndup(path, (size_t)(name - path));
     if (!folder) return ENOMEM;
     int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int error = above < 0 ? unless_moved(errno) : 0;
     free(folder);
-    if (above < 0) return ESTALE;
+    if (error) return error;
     char route[40 + NAME_MAX];
     snprintf(route, sizeof route, "/proc/self/fd/%d/%s", above, name);
     int place = open_mount(route, wanted);
     if (place >= 0) close(place);
-    int error = place < 0 ? -place : unmount(route, UMOUNT_NOFOLLOW, path);
+    error = place < 0 ? -place : unmount(route, UMOUNT_NOFOLLOW, path);
     close(above);
     return error;
 }

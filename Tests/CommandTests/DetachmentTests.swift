@@ -29,4 +29,14 @@ import Testing
         #expect(try MountTable.read().filter { $0.path.starts(with: folder.path) }.map(\.source) == ["b"])
         #expect(!record.isThere)
     }
+
+    @Test(.enabled(if: geteuid() == 0)) func aMountThatSomebodyElseRemovesInBetweenIsUnmounted() async throws {
+        let folder = try TemporaryFolder()
+        let point = try folder.makeFolder("point")
+        #expect(try await run("/usr/bin/mount", "-t", "tmpfs", "none", point.string).code == 0)
+        let root = open(point.string, CL_O_PATH | O_CLOEXEC)
+        defer { close(root) }
+        #expect(umount2(point.string, Int32(MNT_DETACH)) == 0)
+        #expect(Detachment.unmount(root, at: point))
+    }
 }

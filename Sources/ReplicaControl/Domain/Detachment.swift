@@ -6,10 +6,10 @@ package enum Detachment {
     /// Unmounts the mount whose root is held, even if it is in use: with umount2(2), or fusermount3 without the privilege.
     /// Another mount that is at its path by now stays.
     /// - Parameter path: Its path, for fusermount3.
-    /// - Returns: Whether it succeeded.
+    /// - Returns: Whether it is unmounted, by this call or by somebody else in between.
     package static func unmount(_ root: Int32, at path: FilePath) -> Bool {
         if umount2("/proc/self/fd/\(root)", Int32(MNT_DETACH)) == 0 { return true }
-        guard errno == EPERM else { return false }
+        guard errno == EPERM else { return isGone(root) }
         let words = [SystemPath.fusermount, "-u", "-z", "--", path.string]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)
@@ -19,6 +19,11 @@ package enum Detachment {
         if posix_spawn(&child, words[0], nil, nil, arguments, environ) == 0 {
             while waitpid(child, &status, 0) < 0, errno == EINTR {}
         }
-        return status == 0
+        return status == 0 || isGone(root)
+    }
+
+    /// While it is held, no other mount gets its number.
+    private static func isGone(_ root: Int32) -> Bool {
+        do { return try MountTable.mount(of: root) == nil } catch { return false }
     }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CWalk
 internal import Glibc
 package import SystemPackage
 
@@ -67,17 +68,9 @@ package final class DirectoryToImport: Sendable {
     }
 
     private static func openFolder(_ path: FilePath) throws(Errno) -> Int32 {
-        var how = cl_open_how()
-        how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
-        how.resolve = UInt64(CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_MAGICLINKS)
-        let opened = path.withPlatformString { path in
-            withUnsafePointer(to: how) { how in
-                cl_call_at(
-                    Int(CL_SYS_OPENAT2), AT_FDCWD, path, UInt(bitPattern: how), UInt(MemoryLayout<cl_open_how>.size), 0,
-                    0)
-            }
-        }
-        return try Errno.check(Int32(opened))
+        let opened = path.withPlatformString { cwalk_open($0, O_DIRECTORY) }
+        guard opened >= 0 else { throw Errno(rawValue: -opened) }
+        return opened
     }
 
     private func check() throws(Errno) {

@@ -81,7 +81,9 @@ enum Mountpoint {
     }
 
     private static func unmountDead(_ place: Int32, _ path: FilePath) throws(ControlFailure) {
-        if let there = try mount(of: place, path), there.type != "fuse.replica" {
+        // Nil: somebody else has unmounted it, and the caller looks again.
+        guard let there = try mount(of: place, path) else { return }
+        if there.type != "fuse.replica" {
             throw ControlFailure(
                 .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone"
             )
