@@ -50,21 +50,39 @@ static char *unescaped(const char *field) {
     return path;
 }
 
-char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
+/// The mount's line in the table, to be freed. NULL if it is not mounted.
+static char *line_of(const struct cfuse_mount_identity *wanted) {
     FILE *table = fopen("/proc/thread-self/mountinfo", "re");
     if (!table) return NULL;
-    char *line = NULL, *found = NULL;
+    char *line = NULL;
     size_t size = 0;
-    while (!found && getline(&line, &size, table) > 0) {
+    bool is_found = false;
+    while (!is_found && getline(&line, &size, table) > 0) {
         unsigned long long number;
         unsigned major, minor;
-        char *field = NULL;
-        if (sscanf(line, "%llu %*u %u:%u %*s %ms", &number, &major, &minor, &field) == 4 &&
-            number == wanted->number && major == wanted->major && minor == wanted->minor)
-            found = unescaped(field);
-        free(field);
+        is_found = sscanf(line, "%llu %*u %u:%u", &number, &major, &minor) == 3 && number == wanted->number &&
+                   major == wanted->major && minor == wanted->minor;
     }
-    free(line);
     fclose(table);
-    return found;
+    if (is_found) return line;
+    free(line);
+    return NULL;
+}
+
+char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
+    char *line = line_of(wanted), *field = NULL, *path = NULL;
+    if (line && sscanf(line, "%*u %*u %*s %*s %ms", &field) == 1) path = unescaped(field);
+    free(field);
+    free(line);
+    return path;
+}
+
+bool cfuse_mount_is_on(const struct cfuse_mount_identity *mount, uint64_t below, const char *type) {
+    char *line = line_of(mount), *rest = line ? strstr(line, " - ") : NULL;
+    unsigned long long parent;
+    size_t length = strlen(type);
+    bool is_on = rest && sscanf(line, "%*u %llu", &parent) == 1 && parent == below &&
+                 strncmp(rest + 3, type, length) == 0 && rest[3 + length] == ' ';
+    free(line);
+    return is_on;
 }

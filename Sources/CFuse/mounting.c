@@ -3,6 +3,7 @@
 #include "unmounting.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/mount.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,9 +20,22 @@
 
 extern char **environ;
 
-/// A parameter of the filesystem, or one of its flags if there is no value. 0 or an errno.
+/// Records which call failed. -errno.
+static int failed(const char *call) {
+    int error = errno;
+    cfuse_log_keep("%s: %s", call, strerror(error));
+    return -error;
+}
+
+static int open_device(void) {
+    int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    return device < 0 ? failed("/dev/fuse") : device;
+}
+
+/// A parameter of the filesystem, or one of its flags if there is no value. 0 or -errno.
 static int configure(int context, const char *key, const char *value) {
-    return syscall(SYS_fsconfig, context, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, key, value, 0) == 0 ? 0 : errno;
+    unsigned command = value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG;
+    return syscall(SYS_fsconfig, context, command, key, value, 0) == 0 ? 0 : failed("fsconfig");
 }
 
 static int configure_all(int context, int device, unsigned type, const struct cfuse_mount *how) {
@@ -61,33 +75,75 @@ static unsigned attributes(unsigned long flags) {
 /// A mount that is not attached yet. -errno.
 static int new_mount(int device, unsigned type, const struct cfuse_mount *how) {
     int context = (int)syscall(SYS_fsopen, "fuse", FSOPEN_CLOEXEC);
-    if (context < 0) return -errno;
+    if (context < 0) return failed("fsopen");
     int error = configure_all(context, device, type, how);
-    if (!error && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0) error = errno;
-    int mount = error ? -1 : (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes(how->flags));
-    if (!error && mount < 0) error = errno;
+    if (!error && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0) error = failed("fsconfig");
+    int mount = error ? error : (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes(how->flags));
+    if (!error && mount < 0) mount = failed("fsmount");
     close(context);
-    return error ? -error : mount;
+    return mount;
 }
 
 /// The device's descriptor, or -errno. No path is used: the mount is identified before anybody else can see it, and
 /// attached to the place that is held.
-static int mount_directly(int place, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
-    struct stat status;
-    if (fstat(place, &status) != 0) return -errno;
-    int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-    if (device < 0) {
-        cfuse_log_keep("/dev/fuse: %s", strerror(errno));
-        return -errno;
-    }
-    int mount = new_mount(device, status.st_mode & S_IFMT, how);
-    int error = mount < 0 ? -mount : cfuse_mount_identify(mount, identity);
+static int mount_directly(
+    int place, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    int device = open_device();
+    if (device < 0) return device;
+    int mount = new_mount(device, type, how);
+    int error = mount < 0 ? mount : -cfuse_mount_identify(mount, identity);
     unsigned by_descriptors = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
-    if (!error && syscall(SYS_move_mount, mount, "", place, "", by_descriptors) != 0) error = errno;
+    if (!error && syscall(SYS_move_mount, mount, "", place, "", by_descriptors) != 0) error = failed("move_mount");
     if (mount >= 0) close(mount);
     if (!error) return device;
     close(device);
+    return error;
+}
+
+/// Opens what is mounted on a held directory. No process of this mount namespace can rename a mountpoint in the folder
+/// above, and that is held too.
+static int open_upon(int place, const char *route) {
+    char path[PATH_MAX];
+    ssize_t size = readlink(route, path, sizeof path - 1);
+    if (size <= 0) return failed("readlink");
+    path[size] = 0;
+    int above = openat(place, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0) return failed("openat");
+    int root = openat(above, strrchr(path, '/') + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (root < 0) root = failed("openat");
+    close(above);
+    return root;
+}
+
+/// Identifies the mount on a held directory, unless it is another one. 0 or -errno.
+static int identify_upon(int place, const char *route, const char *type, struct cfuse_mount_identity *identity) {
+    int root = open_upon(place, route);
+    if (root < 0) return root;
+    struct cfuse_mount_identity below;
+    int error = cfuse_mount_identify(place, &below);
+    if (!error) error = cfuse_mount_identify(root, identity);
+    if (!error && !cfuse_mount_is_on(identity, below.number, type)) error = EBUSY;
+    close(root);
+    if (error) cfuse_log_keep("another mount is there by now");
     return -error;
+}
+
+/// By mount(2), which containers allow that refuse the calls above. Its path is a magic link to the held directory:
+/// nobody can exchange that. The device's descriptor, or -errno; then the mount is dead, or there is none.
+static int mount_by_link(
+    int place, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    // The other one belongs to a filesystem by now.
+    int device = open_device();
+    if (device < 0) return device;
+    char route[40], data[512];
+    snprintf(route, sizeof route, "/proc/self/fd/%d", place);
+    snprintf(
+        data, sizeof data, "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", device, type, getuid(), getgid(), how->data);
+    bool is_mounted = syscall(SYS_mount, how->source, route, how->type, how->flags, data) == 0;
+    int error = is_mounted ? identify_upon(place, route, how->type, identity) : failed("mount");
+    if (!error) return device;
+    close(device);
+    return error;
 }
 
 /// The descriptor that fusermount3 sends, or -1.
@@ -185,8 +241,15 @@ static int mount_by_helper(const char *path, const struct cfuse_mount *how, stru
 }
 
 int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
-    int device = mount_directly(place, how, identity);
-    if (device == -EPERM) return mount_by_helper(path, how, identity);
+    struct stat status;
+    if (fstat(place, &status) != 0) return failed("fstat");
+    unsigned type = status.st_mode & S_IFMT;
+    int device = mount_directly(place, type, how, identity);
+    if (device == -EPERM || device == -EACCES || device == -ENOSYS) {
+        cfuse_log_clear();
+        bool is_root = geteuid() == 0;
+        device = is_root ? mount_by_link(place, type, how, identity) : mount_by_helper(path, how, identity);
+    }
     if (device < 0 && !*cfuse_log_text()) cfuse_log_keep("%s", strerror(-device));
     return device;
 }

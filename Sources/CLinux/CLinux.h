@@ -122,6 +122,7 @@ int cl_prctl(int option, unsigned long second, unsigned long third, unsigned lon
 #define CL_PR_GET_DUMPABLE 3
 #define CL_PR_SET_DUMPABLE 4
 #define CL_PR_SET_NO_NEW_PRIVS 38
+#define CL_PR_SET_SECCOMP 22
 /// eventfd(2).
 int cl_eventfd(unsigned int value, int flags) __asm__("eventfd");
 #define CL_EFD_CLOEXEC 02000000

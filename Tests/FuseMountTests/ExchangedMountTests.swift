@@ -13,12 +13,23 @@ import Threads
         await #expect(processExitsWith: .exitCode(0)) { exit(Running { mountBesideLink() }.wait()) }
     }
 
+    /// mount(2) of a path, as in containers without the calls that need none.
+    @Test func aMountByTheOldCallFollowsNoLink() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            exit(Running { mountBesideLink(refusing: RefusedCalls([.moveMount, .openat2], EPERM)) }.wait())
+        }
+    }
+
     @Test func anUnmountHitsNoOtherMount() async {
         await #expect(processExitsWith: .exitCode(0)) { exit(Running { unmountBesideOther(lazy: false) }.wait()) }
     }
 
     @Test func aLazyUnmountHitsNoOtherMount() async {
         await #expect(processExitsWith: .exitCode(0)) { exit(Running { unmountBesideOther(lazy: true) }.wait()) }
+    }
+
+    @Test func aDeadMountMayBeRemovedBySomebodyElse() async {
+        await #expect(processExitsWith: .exitCode(0)) { exit(Running { cleanBesideUnmounts() }.wait()) }
     }
 
     @Test func aDeadMountIsRemovedAndNoOther() async {
@@ -48,14 +59,15 @@ private final class Exchange {
 }
 
 /// The mountpoints in the namespace of this thread, which is not the process's, in order.
-private func mountpoints(_ type: String) -> [String] {
+func mountpoints(_ type: String) -> [String] {
     (contents("/proc/thread-self/mounts") ?? "").split(separator: "\n").compactMap { line in
         let words = line.split(separator: " ")
         return words.count > 2 && words[2] == type ? String(words[1]) : nil
     }
 }
 
-private func prepare(_ script: String) -> Bool {
+/// Gives this thread a mount namespace with an empty `/mnt`, and runs a script in it.
+func prepare(_ script: String) -> Bool {
     // Copies of mounts of other tests, which would not end before. Some are gone by now.
     let copies = "awk '$3 ~ /^fuse/ { print $2 }' /proc/self/mounts | xargs -r umount -lq; true"
     return unshare(CL_CLONE_NEWNS) == 0 && shell("mount --make-rprivate / && \(copies)") == 0
@@ -63,9 +75,10 @@ private func prepare(_ script: String) -> Bool {
 }
 
 /// 0, or the number of the check that failed.
-private func mountBesideLink() -> Int32 {
+private func mountBesideLink(refusing calls: RefusedCalls? = nil) -> Int32 {
     guard prepare("mkdir -p /mnt/victim/point && ln -s victim /mnt/b") else { return 101 }
     let before = contents("/proc/thread-self/mounts")
+    if let calls, !calls.refuse() { return 107 }
     let exchange = Exchange()
     var (mounted, refused) = (0, 0)
     for _ in 0..<400 {
@@ -75,7 +88,10 @@ private func mountBesideLink() -> Int32 {
                 try session.mount(at: "/mnt/a/point")
                 mounted += 1
             } catch {
-                guard error.description.contains("a symbolic link is on the way") else { return 102 }
+                print(error)
+                // The second if what is no directory is no link either by now.
+                let reasons = ["a symbolic link is on the way", "Not a directory"]
+                guard reasons.contains(where: error.description.contains) else { return 102 }
                 refused += 1
             }
             guard !mountpoints("fuse.fusemounttest").contains("/mnt/victim/point") else { return 103 }
@@ -131,6 +147,25 @@ private func cleanBesideOther() -> Int32 {
         exchange.stop()
         guard mountpoints("ramfs") == ["/mnt/b/point"] else { return 103 }
         guard mountpoints("fuse.fusemounttest").isEmpty else { return 104 }
+        umount2("/mnt/a/point", Int32(MNT_DETACH))
+    }
+    return 0
+}
+
+/// Somebody else unmounts the dead mount too, as fast as possible.
+private func cleanBesideUnmounts() -> Int32 {
+    guard prepare("true") else { return 101 }
+    let options = "fd=9,rootmode=40000,user_id=0,group_id=0"
+    for _ in 0..<200 {
+        guard shell("exec 9<>/dev/fuse; mount -i -t fuse.dead -o \(options) dead /mnt/a/point") == 0 else { return 102 }
+        let other = Running { umount2("/mnt/a/point", Int32(MNT_DETACH)) }
+        do {
+            try Session(SyntheticFileSystem(), options: .test()).mount(at: "/mnt/a/point")
+        } catch {
+            print("not mounted: \(error)")
+            return 103
+        }
+        _ = other.wait()
         umount2("/mnt/a/point", Int32(MNT_DETACH))
     }
     return 0

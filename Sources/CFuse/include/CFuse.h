@@ -17,7 +17,7 @@
 
 /// Makes a session; argv[1...] are `-o` and its value. Nil with a text in cfuse_log_text.
 struct fuse_session *cfuse_session_new(int argc, char **argv, const struct fuse_lowlevel_ops *ops, void *user);
-/// How to mount: for fsopen(2), and for fusermount3 where that isn't allowed.
+/// How to mount: for fsopen(2), and where that isn't allowed for mount(2) as root, otherwise for fusermount3.
 struct cfuse_mount {
     const char *type, *source;
     /// mount(2)'s.
