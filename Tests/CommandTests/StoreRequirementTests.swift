@@ -46,6 +46,8 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
         let modules = [
             Programs.folder.appending(path: "Modules"), root.appending(path: "Sources/CLinux"),
+            // Where SwiftPM writes the module map of a target in C.
+            Programs.folder.appending(path: "CWalk.build"),
             build.appending(path: "checkouts/GRDB.swift/Sources/GRDBSQLite"),
             build.appending(path: "checkouts/swift-system/Sources/CSystem/include"),
         ]
