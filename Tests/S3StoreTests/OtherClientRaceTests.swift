@@ -18,27 +18,8 @@ import Threads
     ) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
-        let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
-        let session = try FaultedSession(server, bucket, copied: copied) { (_, request) in
-            let isNow =
-                isIt(request)
-                && isOver.withLock { isOver in
-                    defer { isOver = true }
-                    return !isOver
-                }
-            guard isNow else { return nil }
-            let (session, isWritten) = (writer.withLock { $0 }, Latch())
-            Task {
-                do { try await deed(session, path) } catch { Issue.record("\(error)") }
-                isWritten.open()
-            }
-            isWritten.wait()
-            return nil
-        }
-        writer.withLock { $0 = session }
-        try await session.run { try await body($0, session) }
-        writer.withLock { $0 = nil }
-        #expect(isOver.withLock { $0 })
+        try await InterposedClient.run(
+            server, bucket, copied: copied, before: isIt, { try await deed($0, path) }, body)
     }
 
     /// The server checks the version that was read: a check before the request is not enough.

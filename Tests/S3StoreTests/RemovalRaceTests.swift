@@ -21,22 +21,8 @@ import Threads
         let connection = try server.connection(bucket)
         defer { connection.close() }
         try await setVersioning("Enabled", connection)
-        let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
-        let session = try FaultedSession(server, bucket, copied: copied) { (_, request) in
-            guard isIt(request), !isOver.withLock({ $0 }) else { return nil }
-            isOver.withLock { $0 = true }
-            let (session, isWritten) = (writer.withLock { $0 }, Latch())
-            Task {
-                do { try await session?.writeElsewhere(text, to: path) } catch { Issue.record("\(error)") }
-                isWritten.open()
-            }
-            isWritten.wait()
-            return nil
-        }
-        writer.withLock { $0 = session }
-        try await session.run { try await body($0, session) }
-        writer.withLock { $0 = nil }
-        #expect(isOver.withLock { $0 })
+        try await InterposedClient.run(
+            server, bucket, copied: copied, before: isIt, { try await $0?.writeElsewhere(text, to: path) }, body)
     }
 
     private static func setVersioning(_ status: String, _ connection: S3Connection) async throws {

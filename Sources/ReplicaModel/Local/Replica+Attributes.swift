@@ -53,11 +53,11 @@ extension Replica {
             }
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
-            let replaced = node.fieldsOfReplacement(FileFingerprint(status))
-            // What took a placeholder's name is left to the scan: the store's content must not be filled into it.
-            guard replaced.isEmpty || node.materialization == .whole else { return tree.entry(of: node, status) }
-            if !replaced.isEmpty { tree.separate(node) }
-            fields.formUnion(replaced)
+            if !node.fieldsOfReplacement(FileFingerprint(status)).isEmpty {
+                // What took a placeholder's name is left to the scan: the store's content must not be filled into it.
+                guard node.materialization == .whole else { return tree.entry(of: node, status) }
+                tree.noteContent(FileFingerprint(status), of: node)
+            }
             for name in tree.items.names(of: node) {
                 name.fingerprint = FileFingerprint(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))

@@ -110,12 +110,11 @@ extension Replica {
             }
         }
         if outgoing.isOfReplacement(of: node) {
+            if let source = outgoing.source { Glibc.close(source) }
             // A placeholder's bytes are nobody's.
             guard node.materialization == .whole, tree.mark.said(on: try tree.place(of: node)) == nil else {
-                if let source = outgoing.source { Glibc.close(source) }
                 throw .errno(.stale)
             }
-            if let source = outgoing.source { Glibc.close(source) }
             tree.noteContent(outgoing.fingerprint, of: node)
             tree.pending.tell(node)  // An edit like any other: debounced, then sent.
             return .wait(.nothing)
