@@ -19,6 +19,10 @@ import Testing
     /// A problem of a machine, and the resulting finding.
     private static let machines: [(@Sendable (inout MachineFacts) -> Void, String)] = [
         ({ $0.device = .missing }, "error device is missing: sudo modprobe fuse"),
+        (
+            { ($0.device, $0.hasFuse) = (.missing, true) },
+            "error device is missing: sudo mknod -m 666 /dev/fuse c 10 229"
+        ),
         ({ $0.device = .noDevice }, "error device is not the FUSE device: mknod -m 666 /dev/fuse c 10 229"),
         ({ $0.device = .refused(.permissionDenied) }, "error device by this user: sudo chmod 666 /dev/fuse"),
         ({ $0.device = .refused(.ioError) }, "error device can't be opened: sudo modprobe fuse"),
@@ -76,7 +80,8 @@ import Testing
         ({ $0.disk.outcome = .silent }, "error disk does not answer: "),
         ({ $0.disk.outcome = .failed("Input/output error") }, "error disk Input/output error: "),
         ({ $0.disk.free = 4096 }, "error disk is full: replica evict photos:"),
-        ({ $0.disk.freeFiles = 3 }, "error disk is full: replica evict photos:"),
+        ({ $0.disk.freeFiles = 3 }, "error disk has no inodes left: "),
+        ({ $0.disk.freeFiles = 300 }, "warning disk has only 300 inodes left: "),
         ({ $0.disk.free = 1 << 29 }, "warning disk has only 512.0 MiB left: replica evict photos:"),
         ({ $0.disk.hasAttributes = false }, "error disk lacks extended attributes: "),
         ({ $0.disk.isWritable = false }, "error disk can't be written: sudo mount -o remount,rw"),
@@ -87,6 +92,7 @@ import Testing
         ({ $0.store = store { $0.hasAttributes = false } }, "warning store lacks extended attributes: "),
         ({ $0.store = store { $0.isWritable = false } }, "error store can't be written: sudo mount -o remount,rw"),
         ({ $0.store = .program("x", nil) }, "error store replica-store-x is not installed: "),
+        ({ $0.store = .program("davs", nil) }, "error store replica-store-webdav is not installed: "),
         ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
         ({ $0.credentials = .missing("/k", "No such file") }, "error credentials No such file: "),
         (

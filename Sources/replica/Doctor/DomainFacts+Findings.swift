@@ -77,15 +77,29 @@ extension DomainFacts {
         if !disk.hasAttributes {
             return .error(.disk, "\(disk.path): the filesystem lacks extended attributes, which placeholders need")
         }
-        if disk.isFull { return .error(.disk, "the disk of \(disk.path) is full", mend: evict) }
-        if disk.isNearlyFull {
-            return .warning(.disk, "the disk of \(disk.path) has only \(Format.bytes(disk.free)) left", mend: evict)
+        if let finding = spaceFinding(.disk, disk, mend: evict) { return finding }
+        return .fine(.disk, disk.freeWords)
+    }
+
+    /// What is wrong with the space of a place.
+    /// - Parameter command: What frees some. It frees no inodes: placeholders have one each.
+    private func spaceFinding(_ check: Finding.Check, _ place: PlaceFacts, mend command: String?) -> Finding? {
+        if place.isFull { return .error(check, "the disk of \(place.path) is full", mend: command) }
+        if place.isOutOfFiles {
+            return .error(check, "the disk of \(place.path) has no inodes left: no file can be created there")
         }
-        return .fine(.disk, "\(Format.bytes(disk.free)) are free")
+        if place.isNearlyFull {
+            return .warning(
+                check, "the disk of \(place.path) has only \(Format.bytes(place.free)) left", mend: command)
+        }
+        if place.isNearlyOutOfFiles, let freeFiles = place.freeFiles {
+            return .warning(check, "the disk of \(place.path) has only \(freeFiles) inodes left")
+        }
+        return nil
     }
 
     private func remount(_ path: FilePath) -> String {
-        "\(user == 0 ? "" : "sudo ")mount -o remount,rw \"$(findmnt -n -o TARGET -T \(ShellWord.quoted(path)))\""
+        "\(user == 0 ? "" : "sudo ")mount -o remount,rw \"$(findmnt -nf -o TARGET -T \(ShellWord.quoted(path)))\""
     }
 
     private var storeFinding: Finding {
@@ -93,7 +107,7 @@ extension DomainFacts {
         case .folder(let place): return finding(ofStoreAt: place)
         case .server(let url): return .fine(.store, "\(url) is not contacted; see 'replica status'")
         case .program(let scheme, nil):
-            let program = "replica-store-\(scheme)"
+            let program = StoreSearch.program(of: scheme)
             return .error(.store, "\(program) is not installed; 'replica stores' lists the searched folders")
         case .program(_, let path?): return .fine(.store, "its program is \(path)")
         case .invalid(let reason): return .error(.store, reason)
@@ -108,17 +122,14 @@ extension DomainFacts {
         case .seen: break
         }
         if !place.isWritable { return .error(.store, "\(place.path) can't be written", mend: remount(place.path)) }
-        if place.isFull { return .error(.store, "the disk of \(place.path) is full") }
-        if place.isNearlyFull {
-            return .warning(.store, "the disk of \(place.path) has only \(Format.bytes(place.free)) left")
-        }
+        if let finding = spaceFinding(.store, place, mend: nil) { return finding }
         if !place.hasAttributes {
             return .warning(
                 .store,
                 "\(place.path): the filesystem lacks extended attributes: tags stay local, and a file that "
                     + "another client renames is deleted and created again")
         }
-        return .fine(.store, "\(Format.bytes(place.free)) are free in \(place.path)")
+        return .fine(.store, "\(place.freeWords) in \(place.path)")
     }
 
     private var credentialsFinding: Finding {

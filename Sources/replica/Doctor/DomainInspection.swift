@@ -47,7 +47,8 @@ enum DomainInspection {
     private static func mending(_ path: FilePath) -> String? {
         var status = stat()
         guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
-        if status.st_uid != geteuid() { return "sudo chown \(geteuid()) \(ShellWord.quoted(path))" }
+        let user = geteuid()
+        if status.st_uid != user { return "\(user == 0 ? "" : "sudo ")chown \(user) \(ShellWord.quoted(path))" }
         return status.st_mode & 0o077 != 0 ? "chmod 700 \(ShellWord.quoted(path))" : nil
     }
 

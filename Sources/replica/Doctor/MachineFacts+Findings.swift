@@ -19,7 +19,9 @@ extension MachineFacts {
         switch device {
         case .opened: .fine(.device, "/dev/fuse can be used")
         case .missing:
-            .error(.device, "/dev/fuse is missing, so nothing can be mounted", mend: asRoot("modprobe fuse"))
+            .error(
+                .device, "/dev/fuse is missing, so nothing can be mounted",
+                mend: asRoot(hasFuse ? "mknod -m 666 /dev/fuse c 10 229" : "modprobe fuse"))
         case .noDevice:
             .error(
                 .device, "/dev/fuse is not the FUSE device",
@@ -61,7 +63,7 @@ extension MachineFacts {
         if fusermount.isOnNoSetID {
             return .error(
                 .fusermount, "\(path) is on a filesystem that is mounted nosuid; users can't mount",
-                mend: asRoot("mount -o remount,suid $(findmnt -n -o TARGET -T \(path))"))
+                mend: asRoot("mount -o remount,suid $(findmnt -nf -o TARGET -T \(path))"))
         }
         return .fine(.fusermount, "\(path) is set-user-ID root")
     }

@@ -29,6 +29,8 @@ struct MachineFacts {
     /// The user who runs `doctor`.
     var user: UInt32 = 1000
     var device = Device.opened
+    /// Whether the kernel has FUSE already, without its device where it is looked for.
+    var hasFuse = false
     var fuseConf = FuseConf()
     /// The FUSE mounts of all users.
     var fuseMounts = 0
@@ -41,7 +43,7 @@ struct MachineFacts {
     var passthrough: PassthroughFacts? = PassthroughFacts()
     /// The kernel's switch of FUSE over io_uring; nil if it has none.
     var hasRings: Bool? = true
-    /// `kernel.io_uring_disabled`.
+    /// `kernel.io_uring_disabled`; 0 if this user is in the group of `kernel.io_uring_group`, which 1 excepts.
     var ringsForbidden = 0
     /// Nanoseconds for which a virtual processor polls before it halts; nil if this is not a virtual machine, or it
     /// polls in another way.

@@ -13,6 +13,7 @@ enum MachineInspection {
         var facts = MachineFacts()
         facts.user = geteuid()
         facts.device = device()
+        facts.hasFuse = ProcessInspection.text("/proc/filesystems").split(separator: "\n").contains("nodev\tfuse")
         facts.fuseConf = FuseConf(ProcessInspection.text("/etc/fuse.conf"))
         facts.sharedInFstab = FileSystemTable.shared(ProcessInspection.text("/etc/fstab"))
         facts.fusermount = fusermount()
@@ -21,6 +22,9 @@ enum MachineInspection {
         facts.passthrough = (try? MountProgram.find()).flatMap { PassthroughFacts(beside: $0) }
         facts.hasRings = word(rings).map { $0 == "Y" || $0 == "1" }
         facts.ringsForbidden = number("/proc/sys/kernel/io_uring_disabled") ?? 0
+        if facts.ringsForbidden == 1, let group = number("/proc/sys/kernel/io_uring_group"), isMember(of: group) {
+            facts.ringsForbidden = 0
+        }
         facts.haltPolling = number(haltPolling)
         inspectLimits(&facts)
         facts.now = Int64(Date().timeIntervalSince1970)
@@ -77,6 +81,13 @@ enum MachineInspection {
             case .failed, .seen: break
             }
         }
+    }
+
+    /// Whether this process is in a group.
+    private static func isMember(of group: Int) -> Bool {
+        var groups = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
+        let count = getgroups(Int32(groups.count), &groups)
+        return ([getegid()] + groups.prefix(Int(max(count, 0)))).contains { Int($0) == group }
     }
 
     private static func modificationTime(_ path: String) -> Int64 {

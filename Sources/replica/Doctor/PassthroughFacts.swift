@@ -89,7 +89,7 @@ struct PassthroughFacts {
         if isOnNoSetID {
             return .warning(
                 .passthrough, "\(path) is on a filesystem that is mounted nosuid, \(cost)",
-                mend: asRoot("mount -o remount,suid $(findmnt -n -o TARGET -T \(word))"))
+                mend: asRoot("mount -o remount,suid $(findmnt -nf -o TARGET -T \(word))"))
         }
         return .fine(.passthrough, "the kernel reads and writes the files of users' mounts")
     }

@@ -12,7 +12,7 @@ struct PlaceFacts: Equatable {
 
     var path: FilePath = "/"
     var outcome = Outcome.seen
-    /// The bytes that this user may still write, and the total.
+    /// The bytes that this user may still write, and the total; both 0 if the filesystem does not tell, as ramfs.
     var free: Int64 = 1 << 40
     var total: Int64 = 1 << 41
     /// The number of files that can still be created; nil if the filesystem has no such limit.
@@ -62,10 +62,19 @@ struct PlaceFacts: Equatable {
         freeFiles = numbers[4] > 0 ? numbers[3] : nil
     }
 
+    /// The free space, for a person.
+    var freeWords: String {
+        total > 0 ? "\(Format.bytes(free)) are free" : "the filesystem does not tell its free space"
+    }
+
     /// Nothing more can be written.
-    var isFull: Bool { free < 1 << 20 || freeFiles.map { $0 < 16 } ?? false }
+    var isFull: Bool { total > 0 && free < 1 << 20 }
     /// A few more files fill it.
-    var isNearlyFull: Bool { free < 1 << 30 && free < total / 20 || freeFiles.map { $0 < 1000 } ?? false }
+    var isNearlyFull: Bool { free < 1 << 30 && free < total / 20 }
+    /// No more files can be created, although there may be space.
+    var isOutOfFiles: Bool { freeFiles.map { $0 < 16 } ?? false }
+    /// Only a few more files can be created.
+    var isNearlyOutOfFiles: Bool { freeFiles.map { $0 < 1000 } ?? false }
 }
 
 extension Int64 {
