@@ -51,6 +51,7 @@ import ReplicaControl
                 try Background.start(arguments: arguments, caller: caller)
             }
             let directories = DomainDirectory.searchPath(environment: environment)
+            if let log = invocation.logOfForeground(in: directories) { StandardError.copy(to: log) }
             guard let plan = try DaemonPlan(invocation, in: directories) else { return }
             if service.notice != nil && !isStarted || plan.isAutomount {
                 try plan.takeOver()

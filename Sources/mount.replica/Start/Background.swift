@@ -97,12 +97,16 @@ struct Background {
         if descriptor > 2 { close(descriptor) }
     }
 
-    /// Reports that the daemon is ready, so that the starter exits. From here on standard output and error go to `log`, or nowhere.
+    /// Reports that the daemon is ready, so that the starter exits. From here on standard output and error go to `log`, or nowhere;
+    /// in the foreground, where they stay, the lines of standard error go there too.
     func isReady(_ answer: ControlAnswer, log: FilePath?) {
         tell(ReplyLine(id: 0, answer: answer))
-        guard !isForeground else { return }
+        guard !isForeground else {
+            if let log { StandardError.copy(to: log) }
+            return
+        }
         setsid()
-        let target = log.map { open($0.string, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600) } ?? -1
+        let target = log.map(StandardError.open) ?? -1
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(null, 0)
         for descriptor: Int32 in 1...2 { dup2(target >= 0 ? target : null, descriptor) }
@@ -148,7 +152,9 @@ struct Background {
 
     private static func pass(on reply: ReplyLine, line: [UInt8], caller: Caller) {
         switch caller {
-        case .command: _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+        case .command:
+            _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+            if let failure = reply.failure { StandardError.note(failure.message) }
         case .mount: if let failure = reply.failure { StandardError.say(failure.message) }
         }
     }

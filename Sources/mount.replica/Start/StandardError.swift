@@ -1,10 +1,33 @@
 import ChildProcess
 import Glibc
 import Logging
+import Synchronization
+import SystemPackage
 
 /// Lines for a person, and of the log. Each is one line without control characters, whatever names and texts of a store, of a
 /// server or of other users it contains: no line can be forged, and no terminal takes a part of it for a command.
 enum StandardError {
+    /// Where each line is written too; -1 for nowhere.
+    private static let copyDescriptor = Atomic<Int32>(-1)
+    private static var other: Int32 { copyDescriptor.load(ordering: .relaxed) }
+
+    /// Opens a daemon's log to append to it; -1 if that fails.
+    static func open(log: FilePath) -> Int32 {
+        Glibc.open(log.string, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    }
+
+    /// From now on each line goes to this log too: of a daemon in the foreground, whose standard error is a terminal's or a
+    /// service manager's. Without effect if lines go to one already, or if it can't be opened.
+    static func copy(to log: FilePath) {
+        guard other < 0 else { return }
+        let descriptor = open(log: log)
+        let (isFirst, _) = copyDescriptor.compareExchange(expected: -1, desired: descriptor, ordering: .relaxed)
+        if !isFirst, descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Writes a line only where ``copy(to:)`` has them written: standard error is not the place for what standard output has.
+    static func note(_ message: String) { write("mount.replica: \(message)", to: [other]) }
+
     /// Writes `mount.replica: MESSAGE`.
     static func say(_ message: String) { write("mount.replica: \(message)") }
 
@@ -14,9 +37,13 @@ enum StandardError {
     }
 
     /// Writes one line in one call, so that those of several threads are not mixed.
-    private static func write(_ text: some StringProtocol) {
+    private static func write(_ text: some StringProtocol) { write(text, to: [2, other]) }
+
+    private static func write(_ text: some StringProtocol, to descriptors: [Int32]) {
         let line = Array(PlainText.of(Array(text.utf8)).utf8) + [UInt8(ascii: "\n")]
-        _ = line.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+        for descriptor in descriptors where descriptor >= 0 {
+            _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        }
     }
 
     /// Gets a whole event at each call, with the end of its line.

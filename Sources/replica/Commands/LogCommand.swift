@@ -8,8 +8,8 @@ struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the log of a domain's daemon.",
         discussion: """
-            It is daemon.log in the domain's state. A daemon with -o foreground logs to standard error instead: as a \
-            systemd service, to the journal.
+            It is daemon.log in the domain's state. A daemon with -o foreground writes its lines to standard error too: as \
+            a systemd service, to the journal.
             """)
 
     /// A line, for JSON.

@@ -4,7 +4,7 @@ import Testing
 /// `replica mount --at-login` and `--at-boot`, under a systemd that is booted for the test. If none can be booted, that
 /// is reported on standard error.
 @Suite struct UnitTests {
-    private static let words =
+    static let words =
         bootWords + #"""
             units_in() {
                 local scope
@@ -31,7 +31,8 @@ import Testing
 
             """#
 
-    private static func booted(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
+    /// Runs a script with these words where systemd was booted.
+    static func booted(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
         try await Trial.run { trial in
             let output = try await trial.shell(words + "boot <<'END'\n\(script)\nEND", location: location)
             for line in output.split(separator: "\n") where line.hasPrefix("NOT RUN") {

@@ -90,5 +90,6 @@ let bootWords =
 
         """#
 
-private let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+/// This repository's folder.
+let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
