@@ -200,8 +200,8 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "CLinux", "ChildProcess", "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl",
-                "ReplicaModel", "ReplicaTestSupport", log, system,
-            ], exclude: page, swiftSettings: strict),
+                "ReplicaModel", "ReplicaTestSupport", "S3Store", "WebDAVStore", log, system,
+            ], exclude: page + ["Support/press-tab.py"], swiftSettings: strict),
         .testTarget(
             name: "FuzzTests",
             dependencies: [

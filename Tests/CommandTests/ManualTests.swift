@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import SystemPackage
 import Testing
 
 @testable import mount_replica
@@ -9,8 +10,23 @@ import Testing
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "man")
 
-    private static func page(_ name: String) throws -> [String] {
+    static func page(_ name: String) throws -> [String] {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8).components(separatedBy: "\n")
+    }
+
+    /// The names in the list of a section, such as `.It Cm cache-max= Ns Ar size` and `.It Cm ro , rw`, and whether each has a
+    /// value. A name that is there twice is reported.
+    static func listed(in section: String, of name: String) throws -> [String: Bool] {
+        let lines = try page(name).drop { $0 != section }.dropFirst()
+        var found: [String: Bool] = [:]
+        for line in lines.prefix(while: { !$0.hasPrefix(section.prefix(4)) }) where line.hasPrefix(".It Cm ") {
+            let words = line.dropFirst(7).split(separator: " ").map(String.init)
+            let isAssigned = words[0].hasSuffix("=")
+            for word in isAssigned ? [String(words[0].dropLast())] : words.filter({ $0 != "," }) {
+                #expect(found.updateValue(isAssigned, forKey: word) == nil, "twice: \(word)")
+            }
+        }
+        return found
     }
 
     /// `.Fl -store`, `.Fl o`: flags in the form in which they are typed.
@@ -43,25 +59,51 @@ import Testing
         }
     }
 
+    private static let ofDomains = Dictionary(
+        uniqueKeysWithValues: DomainOptions.Name.allCases.map { ($0.rawValue, $0.takesValue) })
+    private static let ofMounts = Dictionary(
+        uniqueKeysWithValues: MountOptions.Name.allCases.map { ($0.rawValue, $0.takesValue) })
+
+    /// The page lists what the parser declares, no more and no less.
     @Test func everyOptionOfAMountIsExplained() throws {
-        let text = try Self.page("mount.replica.8").joined(separator: "\n")
-        let words = Set(text.split { !($0.isLetter || "_-".contains($0)) }.map(String.init))
-        for (set, _) in MountOptions.switches where set != "rw" { #expect(words.contains(set), "\(set)") }
-        // The options in the help text: `  -o cache-max=SIZE, cache-min-free=SIZE   limits ...`.
-        var found = 0
-        for line in Invocation.helpText.components(separatedBy: "\n") where line.contains("-o ") && line.hasPrefix("  ")
-        {
-            let options = line.trimmingCharacters(in: .whitespaces).dropFirst(3).components(separatedBy: "  ")[0]
-            for option in options.split(separator: ",") {
-                let name = option.trimmingCharacters(in: .whitespaces).split(separator: "=")[0]
-                if name == "..." { continue }
-                found += 1
-                #expect(words.contains(String(name)), "\(name)")
+        #expect(try Self.listed(in: ".Sh OPTIONS OF A DOMAIN", of: "mount.replica.8") == Self.ofDomains)
+        // "and their opposites".
+        let switches = MountOptions.switches.map(\.set) + ["rw"]
+        let wanted = Self.ofMounts.merging(switches.map { ($0, false) }) { one, _ in one }
+        #expect(try Self.listed(in: ".Sh OPTIONS OF A MOUNT", of: "mount.replica.8") == wanted)
+        let flags = Self.flags(in: try Self.page("mount.replica.8").filter { $0.hasPrefix(".It ") })
+        #expect(flags == Set(Invocation.Flag.allCases.map { "-\($0.rawValue)" } + ["--help", "--version"]))
+    }
+
+    /// So does `--help`: `  -o cache-max=SIZE, cache-min-free=SIZE   limits ...`.
+    @Test func everyOptionOfAMountIsInItsHelp() {
+        let all = Self.ofDomains.merging(Self.ofMounts) { one, _ in one }
+        let words = Set(Invocation.helpText.split { !($0.isLetter || "_-".contains($0)) }.map(String.init))
+        for name in all.keys { #expect(words.contains(name), "\(name)") }
+        let known = Set(MountOptions.switches.flatMap { [$0.set, $0.clear] })
+        for line in Invocation.helpText.components(separatedBy: "\n") where line.hasPrefix("  -o ") {
+            for option in line.dropFirst(5).components(separatedBy: "   ")[0].split(separator: ",") {
+                let parts = option.trimmingCharacters(in: .whitespaces).split(separator: " ")[0]
+                    .split(separator: "=").map(String.init)
+                if parts == ["..."] { continue }
+                #expect(all[parts[0]] == (parts.count > 1) || known.contains(parts[0]), "\(option)")
             }
         }
-        #expect(found > 15)
-        let flags = Self.flags(in: try Self.page("mount.replica.8"))
-        #expect(flags.isSuperset(of: ["-o", "-s", "-f", "-n", "-v", "-h", "-V", "--help", "--version"]))
+        for flag in Invocation.Flag.allCases where ![.help, .version, .type].contains(flag) {
+            #expect(Invocation.helpText.contains(" -\(flag.rawValue) "), "\(flag)")
+        }
+    }
+
+    @Test func theFormsForTheCommandAreInControl() throws {
+        let file = Self.folder.deletingLastPathComponent().appending(path: "docs/CONTROL.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for form in Invocation.Form.allCases { #expect(text.contains("`mount.replica \(form.rawValue) "), "\(form)") }
+    }
+
+    @Test func everyEntryOfAStateIsExplained() throws {
+        let files = Set(try Self.page("replica-domains.5").compactMap { $0.firstMatch(of: #/^\.It Pa (\S+)$/#)?.1 })
+        for entry in StateEntry.allCases { #expect(files.contains(entry.rawValue[...]), "\(entry)") }
+        for name in [ControlSocket.name, MountRecord.name] { #expect(files.contains(name.string[...]), "\(name)") }
     }
 
     @Test func theExitCodesAreTheCommands() throws {

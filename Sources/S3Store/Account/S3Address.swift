@@ -9,6 +9,12 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
+    /// The names of the URL's options. The manual page has each of them (`StorePageTests`).
+    package enum Option: String, CaseIterable {
+        case endpoint, region, profile, style
+        case authorities = "ca"
+    }
+
     package let bucket: String
     /// The names of the store's folder; empty for the whole bucket.
     package let prefix: [FileName]
@@ -56,21 +62,22 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
             guard pair.count == 2, let bytes = PercentText.decoded(pair[1]),
                 let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(where: { $0 < 0x20 })
             else { throw Invalid(description: "the URL's option \(pair.first ?? "") has no value") }
-            switch pair[0] {
-            case "endpoint": endpoint = try Self.endpoint(value)
-            case "region":
+            guard let name = Option(rawValue: pair[0]) else {
+                throw Invalid(
+                    description: "the URL has an unknown option; there are endpoint, region, profile, style and ca")
+            }
+            switch name {
+            case .endpoint: endpoint = try Self.endpoint(value)
+            case .region:
                 guard Self.isPlain(value) else { throw Invalid(description: "the URL's region is not valid") }
                 region = value
-            case "profile": profile = value
-            case "ca": authorities = value
-            case "style":
+            case .profile: profile = value
+            case .authorities: authorities = value
+            case .style:
                 guard value == "path" || value == "virtual" else {
                     throw Invalid(description: "the URL's style must be path or virtual")
                 }
                 isVirtualHosted = value == "virtual"
-            default:
-                throw Invalid(
-                    description: "the URL has an unknown option; there are endpoint, region, profile, style and ca")
             }
         }
     }

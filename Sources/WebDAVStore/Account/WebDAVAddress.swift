@@ -10,6 +10,12 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
+    /// The names of the URL's options. The manual page has each of them (`StorePageTests`).
+    package enum Option: String, CaseIterable {
+        case authorities = "ca"
+        case clear
+    }
+
     package let isSecure: Bool
     package let user: String?
     /// In lower case, without a port; with brackets around an IPv6 address.
@@ -74,9 +80,9 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
             guard pair.count == 2, let value = Self.text(pair[1]) else {
                 throw Invalid(description: "the URL's option \(pair.first ?? "") has no value")
             }
-            switch (pair[0], value) {
-            case ("ca", _): authorities = value
-            case ("clear", "yes"): mayShowPassword = true
+            switch (Option(rawValue: pair[0]), value) {
+            case (.authorities, _): authorities = value
+            case (.clear, "yes"): mayShowPassword = true
             default: throw Invalid(description: "the URL has an unknown option; there are ca=FILE and clear=yes")
             }
         }

@@ -2,6 +2,20 @@ import SystemPackage
 
 /// Options of a domain, stored in `domain.json` for later mounts.
 struct DomainOptions: Equatable {
+    /// Their names. The manual page has each of them (`ManualTests`).
+    enum Name: String, CaseIterable {
+        case noHydrate = "nohydrate"
+        case cacheMax = "cache-max"
+        case cacheMinFree = "cache-min-free"
+        case enforceCaps = "enforce_caps"
+        case noEnforceCaps = "noenforce_caps"
+        case trustSetID = "trust_setid"
+        case noTrustSetID = "notrust_setid"
+        case credentials
+
+        var takesValue: Bool { [.noHydrate, .cacheMax, .cacheMinFree, .credentials].contains(self) }
+    }
+
     /// Names of programs that get EDEADLK instead of a download.
     private(set) var noHydrate = Scanners.known
     /// The maximum size of cached content in bytes.
@@ -29,23 +43,22 @@ struct DomainOptions: Equatable {
 
     /// Accepts the option if it is one of ours; it replaces an earlier one with the same key.
     mutating func read(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
-        switch key {
-        case "nohydrate":
+        guard let name = Name(rawValue: key) else { return false }
+        if !name.takesValue { try OptionText.expectNone(value, of: key) }
+        switch name {
+        case .noHydrate:
             // With an empty list every program may download.
             let list = value ?? []
             noHydrate = list.split(separator: UInt8(ascii: ":")).map { String(decoding: $0, as: UTF8.self) }
-        case "cache-max": cacheMax = try OptionText.size(value, of: key)
-        case "cache-min-free": cacheMinFree = try OptionText.size(value, of: key)
-        case "enforce_caps", "noenforce_caps":
-            try OptionText.expectNone(value, of: key)
-            enforcesCapabilities = key == "enforce_caps"
-            texts.removeAll { $0.hasSuffix("enforce_caps") }
-        case "trust_setid", "notrust_setid":
-            try OptionText.expectNone(value, of: key)
-            trustsSetID = key == "trust_setid"
-            texts.removeAll { $0.hasSuffix("trust_setid") }
-        case "credentials": credentials = try OptionText.absolutePath(value, of: key)
-        default: return false
+        case .cacheMax: cacheMax = try OptionText.size(value, of: key)
+        case .cacheMinFree: cacheMinFree = try OptionText.size(value, of: key)
+        case .enforceCaps, .noEnforceCaps:
+            enforcesCapabilities = name == .enforceCaps
+            texts.removeAll { $0.hasSuffix(Name.enforceCaps.rawValue) }
+        case .trustSetID, .noTrustSetID:
+            trustsSetID = name == .trustSetID
+            texts.removeAll { $0.hasSuffix(Name.trustSetID.rawValue) }
+        case .credentials: credentials = try OptionText.absolutePath(value, of: key)
         }
         // domain.json contains text: bytes that are not UTF-8 would come back changed.
         guard let written = String(validating: value ?? [], as: UTF8.self) else {

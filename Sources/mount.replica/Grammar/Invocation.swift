@@ -24,6 +24,28 @@ enum Invocation: Equatable {
     /// `-V`, `--version`
     case version
 
+    /// The flags of one letter. The manual page has each of them (`ManualTests`).
+    enum Flag: Character, CaseIterable {
+        case sloppy = "s"
+        case fake = "f"
+        case ignored = "n"
+        case verbose = "v"
+        case help = "h"
+        case version = "V"
+        case options = "o"
+        case type = "t"
+    }
+
+    /// The forms that the `replica` command uses; docs/CONTROL.md has each of them (`ManualTests`).
+    enum Form: String, CaseIterable {
+        case importDirectory = "--import"
+        case add = "--add"
+        case serve = "--serve"
+        case remove = "--remove"
+        case testStore = "--test-store"
+        case probe = "--probe"
+    }
+
     /// What `--help` prints.
     static let helpText = """
         usage: mount.replica SPEC DIR [-sfnv] [-o OPTS]
@@ -54,31 +76,31 @@ enum Invocation: Equatable {
             self = early
             return
         }
-        switch reader.mode {
+        switch reader.form {
         case nil: self = .mount(try MountRequest(reader))
-        case "--import":
+        case .importDirectory:
             let values = try reader.values("--import NAME DIR URL", 3)
             self = .importDirectory(
                 try Self.name(values[0]), directory: try OptionText.absolutePath(values[1], of: "DIR"),
                 store: try Self.store(values[2]), options: reader.options)
-        case "--add":
+        case .add:
             let values = try reader.values("--add NAME URL", 2)
             self = .add(try Self.name(values[0]), store: try Self.store(values[1]), options: reader.options)
-        case "--serve":
+        case .serve:
             let values = try reader.values("--serve NAME", 1)
             self = .serve(try Self.name(values[0]), options: reader.options)
-        case "--test-store":
+        case .testStore:
             let values = try reader.values("--test-store URL TEXT", 2)
             let only = String(decoding: values[1], as: UTF8.self)
             self = .testStore(try Self.store(values[0]), only: only, options: reader.options)
-        case "--probe":
+        case .probe:
             let values = try reader.values("--probe URL table|json", 2)
             let form = String(decoding: values[1], as: UTF8.self)
             guard ["table", "json"].contains(form) else {
                 throw MountUsageError("the format must be table or json")
             }
             self = .probe(try Self.store(values[0]), isJSON: form == "json", options: reader.options)
-        default:
+        case .remove:
             let values = try reader.values("--remove NAME dirty|downloaded|none", 2)
             guard let keep = RemovalMode(rawValue: String(decoding: values[1], as: UTF8.self)) else {
                 throw MountUsageError("what to keep must be dirty, downloaded or none")
@@ -141,8 +163,8 @@ struct MountRequest: Equatable {
         guard !values[1].isEmpty else { throw MountUsageError("the mount point can't be empty") }
         mountpoint = OptionText.path(values[1])
         options = reader.options
-        isFake = reader.flags.contains("f")
-        isVerbose = reader.flags.contains("v")
+        isFake = reader.flags.contains(.fake)
+        isVerbose = reader.flags.contains(.verbose)
         let slash = UInt8(ascii: "/")
         if values[0].first == slash {
             // mount(8) turns a name into an absolute path if the working directory has an entry of that name.
@@ -164,8 +186,8 @@ private struct ArgumentReader {
     private var rest: ArraySlice<[UInt8]>
     private var positional: [[UInt8]] = []
     private var optionTexts: [[UInt8]] = []
-    private(set) var flags: Set<Character> = []
-    private(set) var mode: String?
+    private(set) var flags: Set<Invocation.Flag> = []
+    private(set) var form: Invocation.Form?
     private(set) var early: Invocation?
     private(set) var options = MountOptions()
 
@@ -186,7 +208,7 @@ private struct ArgumentReader {
             }
         }
         guard early == nil else { return }
-        for texts in optionTexts { try options.read(texts, sloppy: flags.contains("s")) }
+        for texts in optionTexts { try options.read(texts, sloppy: flags.contains(.sloppy)) }
     }
 
     /// The positional values, which must be `count`.
@@ -199,10 +221,12 @@ private struct ArgumentReader {
         switch text {
         case "--help": early = .help
         case "--version": early = .version
-        case "--import", "--add", "--serve", "--remove", "--test-store", "--probe":
-            guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) are mutually exclusive") }
-            mode = text
-        default: throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")
+        default:
+            guard let fresh = Invocation.Form(rawValue: text) else {
+                throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")
+            }
+            if let form { throw MountUsageError("\(form.rawValue) and \(text) are mutually exclusive") }
+            form = fresh
         }
     }
 
@@ -210,20 +234,21 @@ private struct ArgumentReader {
     private mutating func readShort(_ argument: [UInt8]) throws(MountUsageError) {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
-            switch Character(Unicode.Scalar(letter)) {
-            case let flag where "sfnv".contains(flag): flags.insert(flag)
-            case "h": early = .help
-            case "V": early = .version
-            case "o":
-                optionTexts.append(try value(of: "-o", in: &letters))
-            case "t":
+            let character = Character(Unicode.Scalar(letter))
+            guard let flag = Invocation.Flag(rawValue: character) else {
+                throw MountUsageError("unknown argument '-\(character)'; see mount.replica --help")
+            }
+            switch flag {
+            case .sloppy, .fake, .ignored, .verbose: flags.insert(flag)
+            case .help: early = .help
+            case .version: early = .version
+            case .options: optionTexts.append(try value(of: "-o", in: &letters))
+            case .type:
                 // mount(8) passes the type if it was given with a subtype: fuse.replica.
                 let type = String(decoding: try value(of: "-t", in: &letters), as: UTF8.self)
                 guard ["replica", "fuse.replica"].contains(type) else {
                     throw MountUsageError("this helper mounts type replica, not '\(type)'")
                 }
-            case let other:
-                throw MountUsageError("unknown argument '-\(other)'; see mount.replica --help")
             }
         }
     }

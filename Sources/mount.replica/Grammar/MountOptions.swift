@@ -10,6 +10,15 @@ struct MountOptions: Equatable {
         ("lazytime", "nolazytime"), ("sync", "async"), ("dirsync", "nodirsync"), ("nosymfollow", "symfollow"),
     ]
 
+    /// Our own options of a mount. The manual page has each of them (`ManualTests`).
+    enum Name: String, CaseIterable {
+        case store, create, state, foreground, remount
+        case importDirectory = "import"
+        case allowOther = "allow_other"
+
+        var takesValue: Bool { [.store, .state, .importDirectory].contains(self) }
+    }
+
     /// Options that are only meant for mount(8), systemd or boot scripts.
     static let dropped: Set = [
         "defaults", "auto", "noauto", "nofail", "_netdev", "user", "nouser", "users", "nousers", "owner", "noowner",
@@ -78,21 +87,16 @@ struct MountOptions: Equatable {
     }
 
     private mutating func readOwn(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
-        switch key {
-        case "allow_other":
-            try OptionText.expectNone(value, of: key)
-            allowOther = true
-        case "foreground":
-            try OptionText.expectNone(value, of: key)
-            foreground = true
-        case "create":
-            try OptionText.expectNone(value, of: key)
-            createsStore = true
-        case "import": importDirectory = try OptionText.absolutePath(value, of: key)
-        case "state": state = try OptionText.absolutePath(value, of: key)
-        case "store": store = try Invocation.store(try OptionText.expect(value, of: key))
-        case "remount": try OptionText.expectNone(value, of: key)
-        default: return false
+        guard let name = Name(rawValue: key) else { return false }
+        if !name.takesValue { try OptionText.expectNone(value, of: key) }
+        switch name {
+        case .allowOther: allowOther = true
+        case .foreground: foreground = true
+        case .create: createsStore = true
+        case .importDirectory: importDirectory = try OptionText.absolutePath(value, of: key)
+        case .state: state = try OptionText.absolutePath(value, of: key)
+        case .store: store = try Invocation.store(try OptionText.expect(value, of: key))
+        case .remount: break  // Found before all others.
         }
         return true
     }
