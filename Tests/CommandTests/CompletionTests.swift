@@ -23,6 +23,9 @@ import Testing
         ),
     ]
 
+    private static let driver = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "Support/press-tab.py").path
+
     /// The text before Tab, and the resulting line.
     private static let typed = [
         ("unp", "unpin"), ("approve phot", "photos"), ("status phr", "phrases.txt"), ("status phot", "photos"),
@@ -48,7 +51,7 @@ import Testing
         let path = Programs.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         let result = try await run(
             "/usr/bin/env",
-            ["--chdir=\(folder.path)", "python3", "-c", Self.driver, setup] + Self.typed.flatMap { [$0.0, $0.1] }
+            ["--chdir=\(folder.path)", "python3", Self.driver, setup] + Self.typed.flatMap { [$0.0, $0.1] }
                 + ["--"] + start,
             environment: [
                 "XDG_DATA_HOME": folder.path.string, "HOME": folder.path.string, "PATH": path, "TERM": "dumb",
@@ -62,29 +65,4 @@ import Testing
         let script = try await run(Programs.replica, "--generate-completion-script", "bash")
         for code in Domain.resolvable { #expect(script.output.contains(code), "\(code)") }
     }
-
-    /// Runs a shell on a terminal: `SETUP (TYPED COMPLETED)... -- SHELL...`. Waits a minute at most for each.
-    private static let driver = """
-        import os, pty, select, sys, time
-        end = sys.argv.index("--")
-        setup, pairs, shell = sys.argv[1], sys.argv[2:end], sys.argv[end + 1:]
-        child, terminal = pty.fork()
-        if child == 0: os.execvp(shell[0], shell)
-        seen = b""
-        def expect(text):
-            global seen
-            limit = time.monotonic() + 60
-            while text.encode() not in seen:
-                if time.monotonic() > limit: sys.exit(f"never: {text} in {seen[-300:]}")
-                if select.select([terminal], [], [], 0.2)[0]: seen += os.read(terminal, 65536)
-            seen = seen.split(text.encode(), 1)[1]
-        os.write(terminal, (setup + "; echo rea''dy\\r").encode())
-        expect("ready")
-        for typed, completed in zip(pairs[::2], pairs[1::2]):
-            os.write(terminal, f"replica {typed}\\t".encode())
-            expect(completed)
-            os.write(terminal, b"\\x15")
-        os.write(terminal, b"exit\\r")
-        print("all are completed")
-        """
 }

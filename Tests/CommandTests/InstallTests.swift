@@ -91,11 +91,13 @@ import Testing
             mount -t tmpfs none "$HOME"; mkdir "$HOME/up" "$HOME/work"
             mount -t overlay -o "lowerdir=/usr,upperdir=$HOME/up,workdir=$HOME/work" overlay /usr
             rm -f /usr/sbin/mount.replica /usr/sbin/mount.fuse.replica
-            listing() { find /usr/local /usr/sbin | sort; }
+            mount -t tmpfs none /etc/fish; mkdir /etc/fish/completions
+            listing() { find /usr/local /usr/sbin /etc/fish | sort; }
             listing >"$HOME/before"
             "$1" --from "$2" >"$HOME/said"
             test "$(readlink /sbin/mount.replica)" = /usr/local/sbin/mount.replica
             test "$(readlink /sbin/mount.fuse.replica)" = /usr/local/sbin/mount.replica
+            test "$(readlink /etc/fish/completions/replica.fish)" = /usr/local/share/fish/vendor_completions.d/replica.fish
             getcap /usr/local/libexec/replica-passthrough | grep -q 'cap_sys_admin=ep'
             test "$(stat -c '%U %G %a' /usr/local/libexec/replica-passthrough)" = "root root 755"
             systemd-analyze --man=no verify /usr/local/lib/systemd/system/replica@.service
@@ -103,6 +105,11 @@ import Testing
             "$1" --from "$2" >>"$HOME/said"
             "$1" --uninstall >>"$HOME/said"
             listing | diff "$HOME/before" -
+            # What somebody else has there stays.
+            echo theirs >/etc/fish/completions/replica.fish
+            "$1" --from "$2" >>"$HOME/said"
+            "$1" --uninstall >>"$HOME/said"
+            test "$(cat /etc/fish/completions/replica.fish)" = theirs
             """#
         let result = try await run(
             "/usr/bin/unshare",

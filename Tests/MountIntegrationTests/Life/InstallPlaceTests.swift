@@ -20,6 +20,8 @@ import Testing
                 mount -t overlay -o "lowerdir=$sbin,upperdir=over/upper,workdir=over/work" none "$sbin"
                 rm -f /sbin/mount.replica /sbin/mount.fuse.replica
                 mount -t tmpfs -o mode=755 none /srv
+                mount -t tmpfs -o mode=755 none /etc/fish
+                mkdir /etc/fish/completions
                 . "$HERE/script"'
         }
 
