@@ -124,5 +124,9 @@ package final class DirectoryStore: RemoteStore {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.syncToDisk() }
     }
 
+    package func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.usage() }
+    }
+
     package func importDidFinish() async {}
 }

@@ -1,7 +1,7 @@
 package import ReplicaModel
 package import SystemPackage
 
-/// Fetches what is not local. Implemented by ``ReplicaModel/Domain``.
+/// Fetches what is not local, and knows the store's space. Implemented by ``ReplicaModel/Domain``.
 package protocol ContentSource: Sendable {
     /// Fetches the listing of a folder that was never listed.
     /// - Throws: The error for the waiting program: ENETDOWN, EHOSTUNREACH, EACCES.
@@ -17,6 +17,8 @@ package protocol ContentSource: Sendable {
     func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> UncachedBytes?
+    /// The store's space as it was last reported; nil if it is not known. Never waits.
+    func usage() -> StoreUsage?
 }
 
 extension Domain: ContentSource {}

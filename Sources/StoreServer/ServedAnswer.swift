@@ -15,6 +15,20 @@ struct ServedAnswer: Encodable, Sendable {
         var entry: Entry?
         var entries: [Entry]?
         var next: String?
+        var space: SpaceFigures?
+
+        private enum Key: String, CodingKey {
+            case entry, entries, next
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            // The numbers are members of the result itself.
+            if let space { return try space.encode(to: encoder) }
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encodeIfPresent(entry, forKey: .entry)
+            try container.encodeIfPresent(entries, forKey: .entries)
+            try container.encodeIfPresent(next, forKey: .next)
+        }
     }
 
     struct Failure: Encodable, Sendable {
@@ -98,6 +112,7 @@ struct HelloAnswer: Encodable, Sendable {
         let ids: Bool
         let folderVersions: Bool
         let ranges: Bool
+        let usage: Bool
         let caseSensitive: Bool
         let longestName: Int
         let concurrency: Int
@@ -118,6 +133,7 @@ struct HelloAnswer: Encodable, Sendable {
             ids = properties.hasIdentities
             folderVersions = properties.foldersTellChanges
             ranges = properties.fetchesRanges
+            usage = properties.tellsUsage
             caseSensitive = properties.isCaseSensitive
             longestName = properties.longestName
             concurrency = properties.concurrency

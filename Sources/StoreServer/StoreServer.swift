@@ -170,6 +170,7 @@ package final class StoreServer: Sendable {
         case "sync":
             try await storage.makeDurable()
             return .init()
+        case "usage": return .init(space: SpaceFigures(try await storage.usage()))
         default: throw .unsupported("there is no call of this name")
         }
     }

@@ -119,6 +119,15 @@ import Testing
         }
     }
 
+    @Test func theSpaceIsThatOfTheDisk() async throws {
+        try await run { ground in
+            var status = statvfs()
+            #expect(statvfs(ground.root, &status) == 0)
+            let usage = try #require(try await ground.storage.usage())
+            #expect(usage.total == Int64(status.f_blocks) * Int64(status.f_frsize) && usage.free < usage.total)
+        }
+    }
+
     @Test func nothingIsOverwrittenBlindly() async throws {
         try await run { ground in
             let first = try await ground.write(path("file"), "first")

@@ -57,6 +57,13 @@ import Threads
         }
     }
 
+    @Test func theSpaceComes() async throws {
+        let ground = try Ground()
+        let store = try await ground.open()
+        #expect(try await store.usage() == StoreUsage(total: 1000, used: 400))
+        try await ground.end()
+    }
+
     @Test func namesOfAnyBytesComeAndGo() async throws {
         let ground = try Ground()
         let store = try await ground.open()

@@ -85,6 +85,20 @@ import Threads
         }
     }
 
+    @Test func theSpaceIsTheRemotes() async throws {
+        var status = statvfs()
+        try await RcloneScratch.run(.disk) { scratch in
+            #expect(statvfs(RcloneRemote.base, &status) == 0)
+            let usage = try #require(try await scratch.storage.usage())
+            #expect(usage.total == Int64(status.f_blocks) * Int64(status.f_frsize) && usage.free < usage.total)
+        }
+        try await RcloneScratch.run(.memory) { scratch in
+            #expect(!scratch.storage.properties.tellsUsage)
+            let usage = try await scratch.storage.usage()
+            #expect(usage == nil)
+        }
+    }
+
     @Test(arguments: [RcloneRemote.disk, .secret]) func namesComeBack(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             let longest = String(repeating: "n", count: scratch.storage.properties.longestName)

@@ -1,3 +1,4 @@
+import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
@@ -147,6 +148,19 @@ import Testing
                 try length.withUnsafeBytes { bytes in try buffer.take(bytes) { _ in } }
             }
         }
+    }
+
+    @Test func aServersSpaceMayBeAnyNumber() throws {
+        func room(_ size: UInt64, _ blocks: UInt64, _ free: UInt64, _ available: UInt64) throws -> StoreUsage? {
+            let values: [UInt64] = [4096, size, blocks, free, available, 10, 5, 5, 0, 0, 255]
+            let bytes = values.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
+            return try #require(ServerRoom(bytes[...])).usage
+        }
+        #expect(try room(4096, 100, 60, 50) == StoreUsage(total: 409_600, used: 163_840, free: 204_800))
+        #expect(try room(0, 100, 60, 60) == StoreUsage(total: 100, used: 40))
+        #expect(try room(.max, .max, .max, .max) == StoreUsage(total: .max, used: 0))
+        #expect(try room(1, 100, .max, .max) == StoreUsage(total: 100, used: 0))
+        #expect(try room(4096, 0, 1, 1) == nil)
     }
 
     /// Arbitrary packets are read or rejected, and never read beyond their end.

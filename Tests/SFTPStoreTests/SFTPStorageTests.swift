@@ -47,6 +47,20 @@ import Threads
         }
     }
 
+    @Test func theSpaceIsThatOfTheServersDisk() async throws {
+        try await SFTPScratch.run { scratch in
+            var status = statvfs()
+            #expect(statvfs(scratch.server.root, &status) == 0)
+            let usage = try #require(try await scratch.storage.usage())
+            #expect(usage.total == Int64(status.f_blocks) * Int64(status.f_frsize) && usage.free < usage.total)
+        }
+        // rclone announces statvfs@openssh.com, and does not have it.
+        try await SFTPScratch.run(.rclone) { scratch in
+            let usage = try await scratch.storage.usage()
+            #expect(usage == nil)
+        }
+    }
+
     /// Sizes around the packet size, with more packets than the number in flight, and holes.
     @Test func anySizeComesBack() async throws {
         try await SFTPScratch.run { scratch in

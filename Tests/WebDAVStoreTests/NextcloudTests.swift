@@ -42,6 +42,21 @@ import Threads
         }
     }
 
+    /// The fixture grants a terabyte; of the other servers, only sabre knows a quota.
+    @Test func theQuotaIsTheSpace() async throws {
+        try await WebDAVScratch.run(Self.server) { scratch in
+            try await scratch.put("file", String(repeating: "x", count: 5_000))
+            let usage = try #require(try await scratch.storage.usage())
+            #expect(usage.total == 1 << 40 && usage.used >= 5_000 && usage.free == usage.total - usage.used)
+        }
+        for other in [WebDAVServer.lighttpd, .apache, .nginx, .rclone] {
+            try await WebDAVScratch.run(other) { scratch in
+                let usage = try await scratch.storage.usage()
+                #expect(usage == nil, "\(other)")
+            }
+        }
+    }
+
     @Test func itIsTheSameFileWhereverAnotherMovesIt() async throws {
         try await Self.run { (store, scratch) in
             for folder in ["a", "b"] { try await scratch.other.makeFolder(folder) }

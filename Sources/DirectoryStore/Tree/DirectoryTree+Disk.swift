@@ -38,4 +38,14 @@ extension DirectoryTree {
             throw .cannotSynchronize("renames in \(root.path) can't be recorded: \(error)")
         }
     }
+
+    /// The space of the filesystem that the directory is on.
+    func usage() throws(RemoteStoreError) -> StoreUsage? {
+        let root = try openRoot()
+        var status = statvfs()
+        try at(self.root.path) { () throws(Errno) in _ = try Linux.check { fstatvfs(root.raw, &status) } }
+        return StoreUsage(
+            blocks: UInt64(status.f_blocks), free: UInt64(status.f_bfree), available: UInt64(status.f_bavail),
+            of: UInt64(status.f_frsize))
+    }
 }

@@ -63,6 +63,13 @@ package protocol PathStorage: Sendable {
 
     /// Returns when all acknowledged changes would survive a power cut of the storage.
     func makeDurable() async throws(PathStorageError)
+
+    /// The space for this user; nil if it is not known. Only called if ``PathStorageProperties/tellsUsage`` is true.
+    func usage() async throws(PathStorageError) -> StoreUsage?
+}
+
+extension PathStorage {
+    package func usage() async throws(PathStorageError) -> StoreUsage? { nil }
 }
 
 /// The condition for a write.

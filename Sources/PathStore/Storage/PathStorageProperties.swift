@@ -32,6 +32,8 @@ package struct PathStorageProperties: Hashable, Sendable, Codable {
     /// Whether ``PathStorage/list(_:isDeep:from:)`` can list everything below a folder.
     package var listsDeep = false
     package var fetchesRanges = true
+    /// Whether ``PathStorage/usage()`` may know the space.
+    package var tellsUsage = false
     package var isCaseSensitive = true
     /// The longest name in bytes of UTF-8.
     package var longestName = 255

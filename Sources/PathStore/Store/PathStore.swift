@@ -73,6 +73,11 @@ package final class PathStore: RemoteStore {
         try table.makeDurable()
     }
 
+    package func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        guard storage.properties.tellsUsage else { return nil }
+        do throws(PathStorageError) { return try await storage.usage() } catch { throw error.general }
+    }
+
     package func importDidFinish() async {}
 
     /// Closes the table: later calls fail.

@@ -1,3 +1,4 @@
+import PathStore
 package import ReplicaModel
 
 /// The store of a process that speaks the level `item`.
@@ -104,6 +105,16 @@ package final class ProcessItemStore: RemoteStore {
             let _: NoResult = try await call("makeDurable", ItemArguments(), .root)
         } catch .unsupported {
             return
+        }
+    }
+
+    package func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        guard caller.hello.tellsUsage else { return nil }
+        do throws(RemoteStoreError) {
+            let figures: SpaceFigures = try await call("usage", ItemArguments(), .root)
+            return figures.usage
+        } catch .unsupported {
+            return nil
         }
     }
 

@@ -151,6 +151,15 @@ package final class ProcessStorage: PathStorage {
         }
     }
 
+    package func usage() async throws(PathStorageError) -> StoreUsage? {
+        do throws(PathStorageError) {
+            let figures: SpaceFigures = try await call("usage", PathArguments())
+            return figures.usage
+        } catch .unsupported {
+            return nil
+        }
+    }
+
     /// The attributes that the store keeps.
     private func kept(_ attributes: PathAttributes) -> PathAttributes {
         PathAttributes(

@@ -31,13 +31,15 @@ struct Hello: Decodable, Sendable, Hashable {
     let takesAnyNames: Bool
     /// Whether it signals changes.
     let signals: Bool
+    /// Whether it knows its space.
+    let tellsUsage: Bool
 
     private enum Key: String, CodingKey {
         case `protocol`, level, name, properties
     }
 
     private enum Common: String, CodingKey {
-        case names, signals
+        case names, signals, usage
     }
 
     init(from decoder: any Decoder) throws {
@@ -56,6 +58,7 @@ struct Hello: Decodable, Sendable, Hashable {
         let common = try container.nestedContainer(keyedBy: Common.self, forKey: .properties)
         takesAnyNames = try common.decodeIfPresent(String.self, forKey: .names) == "bytes"
         signals = try common.decodeIfPresent(Bool.self, forKey: .signals) ?? false
+        tellsUsage = try common.decodeIfPresent(Bool.self, forKey: .usage) ?? false
     }
 
     /// How many calls it serves concurrently.
@@ -78,7 +81,7 @@ struct WirePathProperties: Decodable {
 
     private enum Key: String, CodingKey {
         case guards, keeps, changeGrain, listsAttributes, listsDeep, ids, folderVersions, ranges, caseSensitive
-        case longestName, concurrency
+        case longestName, concurrency, usage
     }
 
     private struct Guards: Decodable {
@@ -108,6 +111,7 @@ struct WirePathProperties: Decodable {
         properties.hasIdentities = try container.decodeIfPresent(Bool.self, forKey: .ids) ?? false
         properties.foldersTellChanges = try container.decodeIfPresent(Bool.self, forKey: .folderVersions) ?? false
         properties.fetchesRanges = try container.decodeIfPresent(Bool.self, forKey: .ranges) ?? false
+        properties.tellsUsage = try container.decodeIfPresent(Bool.self, forKey: .usage) ?? false
         properties.isCaseSensitive = try container.decodeIfPresent(Bool.self, forKey: .caseSensitive) ?? true
         properties.longestName = try container.number(.longestName, within: 1...255) ?? 255
         properties.concurrency = try container.number(.concurrency, within: 1...128) ?? 1

@@ -35,6 +35,8 @@ struct RemoteAbilities: Hashable, Sendable {
     /// Whether it moves files and folders without transferring their contents.
     var (movesFiles, movesFolders): (Bool, Bool)
     var listsDeep: Bool
+    /// Whether it knows its space (`operations/about`).
+    var tellsUsage: Bool
     var isCaseSensitive: Bool
     var longestName: Int
 
@@ -60,6 +62,7 @@ struct RemoteAbilities: Hashable, Sendable {
         keepsEmptyFolders = has("CanHaveEmptyDirectories")
         (movesFiles, movesFolders) = (has("Move"), has("DirMove"))
         listsDeep = has("ListR")
+        tellsUsage = has("About")
         isCaseSensitive = !has("CaseInsensitive")
         // Each name becomes longer, and the result has to fit into 255 bytes.
         longestName = info.words.hasPrefix("Encrypted drive") ? 143 : 255
@@ -104,6 +107,7 @@ struct RemoteAbilities: Hashable, Sendable {
         properties.listsAttributes = !asksForTimes
         properties.listsDeep = listsDeep
         properties.fetchesRanges = true
+        properties.tellsUsage = tellsUsage
         properties.isCaseSensitive = isCaseSensitive
         properties.longestName = longestName
         properties.concurrency = 16

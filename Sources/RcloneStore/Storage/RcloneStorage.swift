@@ -2,7 +2,7 @@ import Glibc
 import HTTPClient
 package import HTTPStorage
 package import PathStore
-import ReplicaModel
+package import ReplicaModel
 import SystemPackage
 import Threads
 
@@ -81,6 +81,17 @@ package final class RcloneStorage: PathStorage {
 
     /// Acknowledged changes are as durable as the remote makes them.
     package func makeDurable() async throws(PathStorageError) {}
+
+    /// The remote's space. Each number may be missing: many services know no total.
+    package func usage() async throws(PathStorageError) -> StoreUsage? {
+        guard abilities.tellsUsage else { return nil }
+        return try await call(.root, isChange: false) { () async throws(CallError) in
+            try await get { () async throws(RcloneError) in
+                let figures: SpaceFigures = try await connection.ask("operations/about", RcloneInput(root))
+                return figures.usage
+            }
+        }
+    }
 
     // MARK: Names
 

@@ -102,6 +102,9 @@ package final class Domain: Sendable {
         try await engine.list(folder)
     }
 
+    /// The store's space as it was last reported; nil if it is not known. Never waits.
+    package func usage() -> StoreUsage? { engine.usage() }
+
     /// Fetches a range of a file's content, or all of it for nil. Readers of the same bytes share one fetch.
     /// - Throws: As ``list(_:)``; ESTALE if the store's content changed meanwhile; ENOSPC.
     package func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {

@@ -32,6 +32,7 @@ extension SyncEngine {
             state.withLock { $0.pulls.lastAsked = asked }
             clearTroubleByReading()
             takeProperties()
+            askForUsage(olderThan: Self.longestSeconds)
             state.withLock { state in
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false

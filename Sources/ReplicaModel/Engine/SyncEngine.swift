@@ -14,6 +14,8 @@ final class SyncEngine: Sendable {
     let fetches = Locked(FetchTable())
     let uncached = Locked(UncachedWindows())
     let freeSpace = Locked(FreeSpace())
+    let knownUsage = Locked(KnownUsage())
+    let usageRequests = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Set when the domain stops; blocking work then ends.
     let isStopping = Locked(false)
     let statistics = Locked(TransferStatistics())
@@ -59,6 +61,7 @@ final class SyncEngine: Sendable {
             group.addTask { await self.runReceiving() }
             group.addTask { await self.runSending() }
             group.addTask { await self.runPinning() }
+            group.addTask { await self.runUsage() }
             group.addTask {
                 for await _ in self.store.signals() {
                     self.state.withLock { state in

@@ -99,6 +99,9 @@ public protocol RemoteStore: Sendable {
     /// after one. Empty if acknowledged changes are always durable, as in most services.
     func makeDurable() async throws(RemoteStoreError)
 
+    /// The store's space, for df(1); nil (the default) if it is not known. Called at most once a minute.
+    func usage() async throws(RemoteStoreError) -> StoreUsage?
+
     /// All items of an import, a reimport or a first listing have been processed.
     func importDidFinish() async
 }
@@ -107,4 +110,6 @@ extension RemoteStore {
     public var executor: (any TaskExecutor)? { nil }
 
     public func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {}
+
+    public func usage() async throws(RemoteStoreError) -> StoreUsage? { nil }
 }

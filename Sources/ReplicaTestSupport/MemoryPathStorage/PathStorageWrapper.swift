@@ -55,4 +55,6 @@ extension PathStorageWrapper {
     package func signals() -> AsyncStream<StoragePath?> { storage.signals() }
 
     package func makeDurable() async throws(PathStorageError) { try await storage.makeDurable() }
+
+    package func usage() async throws(PathStorageError) -> StoreUsage? { try await storage.usage() }
 }

@@ -99,6 +99,11 @@ extension MemoryStore {
 
     public func makeDurable() async throws(RemoteStoreError) {}
 
+    public func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        let space = space
+        return try await serve(StoreCall(.usage)) { _ in space }
+    }
+
     public func importDidFinish() async {
         controls.withLock { $0.calls.append(StoreCall(.importDidFinish)) }
     }

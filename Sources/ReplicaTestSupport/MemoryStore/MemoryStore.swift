@@ -16,6 +16,7 @@ public final class MemoryStore: RemoteStore {
         var after: Hook?
         var pageSize = 1_000
         var batchSize = 1_000
+        var usage: StoreUsage?
     }
 
     let tree = Locked(MemoryTree())
@@ -59,6 +60,12 @@ public final class MemoryStore: RemoteStore {
     public var batchSize: Int {
         get { controls.withLock { $0.batchSize } }
         set { controls.withLock { $0.batchSize = max(1, newValue) } }
+    }
+
+    /// The space that it reports; nil (the default) for none.
+    public var space: StoreUsage? {
+        get { controls.withLock { $0.usage } }
+        set { controls.withLock { $0.usage = newValue } }
     }
 
     /// Sets the hooks that run before and after each call; nil for none.

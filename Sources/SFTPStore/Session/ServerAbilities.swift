@@ -85,6 +85,7 @@ struct ServerAbilities: Hashable, Sendable {
         properties.keepsMarks = false
         properties.keepsSymlinks = keepsSymlinks
         properties.isCaseSensitive = isCaseSensitive
+        properties.tellsUsage = true
         properties.concurrency = 32
         return properties
     }

@@ -1,5 +1,5 @@
 package import PathStore
-import ReplicaModel
+package import ReplicaModel
 import Threads
 
 /// The storage of an SFTP server, reached by the user's own ssh.
@@ -65,6 +65,20 @@ package final class SFTPStorage: PathStorage {
 
     /// Ends the connection; every later call is ``PathStorageError/unreachable(_:)``.
     package func close() async { await reconnector.close() }
+
+    package func usage() async throws(PathStorageError) -> StoreUsage? {
+        do throws(PathStorageError) {
+            return try await call(.root, isChange: false) { session async throws(CallError) in
+                guard session.tellsRoom else { return nil }
+                return try await session.get { () async throws(RequestFailure) in
+                    ServerRoom(try await session.send(.room(at: session.root)).extended())?.usage
+                }
+            }
+        } catch .unsupported {
+            // rclone announces it and does not have it.
+            return nil
+        }
+    }
 
     /// SFTP has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }

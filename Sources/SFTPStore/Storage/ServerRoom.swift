@@ -1,7 +1,11 @@
-/// The free space of a server: the answer to `statvfs@openssh.com`.
+import ReplicaModel
+
+/// The space of a server: the answer to `statvfs@openssh.com`.
 struct ServerRoom {
     let isFull: Bool
     let isReadOnly: Bool
+    /// Nil if the server reports no size.
+    let usage: StoreUsage?
 
     /// Nil if it is not valid.
     init?(_ reply: ArraySlice<UInt8>) {
@@ -14,6 +18,7 @@ struct ServerRoom {
             let room = values[4].multipliedReportingOverflow(by: max(values[1], 1))
             isFull = !room.overflow && room.partialValue < 512 << 10 || values[5] > 0 && values[7] == 0
             isReadOnly = values[9] & 1 != 0
+            usage = StoreUsage(blocks: values[2], free: values[3], available: values[4], of: max(values[1], 1))
         } catch {
             return nil
         }

@@ -18,6 +18,8 @@ struct Resource: Hashable, Sendable {
     var note = Note()
     /// The properties of Nextcloud and ownCloud.
     var cloud = Cloud()
+    /// The quota's properties (RFC 4331), in bytes, if they were requested and are known.
+    var (available, used): (Int64?, Int64?)
 
     /// Properties of the dialect of Nextcloud and ownCloud.
     struct Cloud: Hashable, Sendable {
@@ -125,6 +127,9 @@ extension Resource {
         case (Self.dav, "getcontentlength"): size = HTTPHead.size(text)
         case (Self.dav, "getetag"): tag = Tag(text)
         case (Self.dav, "getlastmodified"): modified = Moment.header(text)
+        // Nextcloud sends negative numbers for "unlimited" and "unknown".
+        case (Self.dav, "quota-available-bytes"): available = HTTPHead.size(text)
+        case (Self.dav, "quota-used-bytes"): used = HTTPHead.size(text)
         case (Self.cloud, "fileid"): if HTTPHead.size(text) != nil { cloud.number = text }
         case (Self.cloud, "permissions"):
             if text.utf8.count <= 32, text.utf8.allSatisfy(PercentText.isAlphanumeric) { cloud.permissions = text }

@@ -79,6 +79,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         properties.foldersTellChanges = foldersTellChanges
         properties.fetchesRanges = fetchesRanges
         properties.isCaseSensitive = isCaseSensitive
+        properties.tellsUsage = true
         properties.concurrency = 16
         return properties
     }

@@ -16,11 +16,20 @@ extension WebDAVConnection {
     }
     private static let (plainQuestion, cloudQuestion) = (question(""), question("<C:fileid/><C:permissions/>"))
 
+    /// The properties of the quota. Requested separately, because a server may have to add up all files for them.
+    static let quotaQuestion = Array(
+        """
+        <?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:quota-available-bytes/><D:quota-used-bytes/>\
+        </D:prop></D:propfind>
+        """.utf8)
+
     /// The properties of a resource and, if requested, of its direct children.
-    /// - Parameter isAbsolute: Whether the names in the request and the answer start at the server's root.
+    /// - Parameters:
+    ///   - isAbsolute: Whether the names in the request and the answer start at the server's root.
+    ///   - question: The requested properties; nil for those of an entry.
     /// - Returns: The resources, and the server's clock.
     func ask(
-        _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false
+        _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false, question: [UInt8]? = nil
     ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
         try await repeating { () async throws(WebDAVError) in
             // The results of different attempts must not be mixed.
@@ -31,7 +40,7 @@ extension WebDAVConnection {
                     ("Depth", withChildren ? "1" : "0"), ("Content-Type", "application/xml; charset=utf-8"),
                 ])
             (request.isFolder, request.body) = (
-                isFolder, .bytes(isCloud.withLock { $0 } ? Self.cloudQuestion : Self.plainQuestion)
+                isFolder, .bytes(question ?? (isCloud.withLock { $0 } ? Self.cloudQuestion : Self.plainQuestion))
             )
             request.sink = { bytes, head in intake.take(bytes, head) }
             request.isAbsolute = isAbsolute

@@ -1,7 +1,7 @@
 import HTTPClient
 package import HTTPStorage
 package import PathStore
-import ReplicaModel
+package import ReplicaModel
 import Threads
 
 /// The storage of a folder on a WebDAV server (RFC 4918): a file for each file and a collection for each folder, under
@@ -72,6 +72,19 @@ package final class WebDAVStorage: PathStorage {
 
     /// Acknowledged changes are as durable as the server makes them.
     package func makeDurable() async throws(PathStorageError) {}
+
+    /// The user's quota; nil on servers that don't report one.
+    package func usage() async throws(PathStorageError) -> StoreUsage? {
+        try await call(.root, isChange: false) { () async throws(CallError) in
+            try await get { () async throws(WebDAVError) in
+                let (found, _) = try await connection.ask(
+                    [], isFolder: true, withChildren: false, question: WebDAVConnection.quotaQuestion)
+                // A server that knows neither says nothing about the folder.
+                let root = found.first { $0.names.isEmpty }
+                return StoreUsage(used: root?.used, free: root?.available)
+            }
+        }
+    }
 
     /// The prefix of temporary names.
     static let temporaryPrefix = ".replica-tmp-"

@@ -148,6 +148,8 @@ final class LateStore: RemoteStore {
         try await store().makeDurable()
     }
 
+    func usage() async throws(RemoteStoreError) -> StoreUsage? { try await store().usage() }
+
     func importDidFinish() async {
         await opened.withLock { $0 }?.store.importDidFinish()
     }

@@ -80,6 +80,8 @@ struct ScopedStorage: PathStorage {
 
     func makeDurable() async throws(PathStorageError) { try await storage.makeDurable() }
 
+    func usage() async throws(PathStorageError) -> StoreUsage? { try await storage.usage() }
+
     private func said(
         _ call: () async throws(PathStorageError) -> PathEntry
     ) async throws(PathStorageError) -> PathEntry {

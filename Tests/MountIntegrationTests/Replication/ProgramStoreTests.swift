@@ -258,4 +258,28 @@ import Testing
             grep -q 'BROKEN' table
             """)
     }
+
+    /// df(1) shows the store's space, even while the store hangs, and no write fails because the store has less.
+    @Test func theSpaceOfTheStoreIsShown() async throws {
+        try await Self.run(
+            """
+            mkdir small
+            mount -t tmpfs -o size=16M none small
+            replica add d --store "example://$HERE/small" >/dev/null
+            mount_it
+            bytes() { df --output="$1" -B1 "$MNT" | tail -1 | tr -d ' '; }
+            is_known() { [ "$(bytes size)" = 16777216 ]; }
+            in_time is_known
+            [ "$(bytes avail)" -le 16777216 ]
+            kill -STOP "$(store_process)"
+            prints 16777216 timeout 20 bash -c "$(declare -f bytes); MNT=$MNT; bytes size"
+            head -c 30000000 /dev/zero >"$MNT/larger than the store"
+            equal "$(stat -c %s "$MNT/larger than the store")" 30000000
+            kill -CONT "$(store_process)"
+            rm "$MNT/larger than the store"
+            echo small >"$MNT/small"
+            settle
+            content_is small/small small
+            """)
+    }
 }

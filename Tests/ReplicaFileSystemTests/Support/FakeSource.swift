@@ -40,6 +40,8 @@ final class FakeSource: ContentSource, ItemStatusSource, @unchecked Sendable {  
         return nil
     }
 
+    func usage() -> StoreUsage? { nil }
+
     private func request(_ number: ItemNumber, _ range: Range<Int64>?) async throws(Errno) {
         let answer = locked {
             requests += 1

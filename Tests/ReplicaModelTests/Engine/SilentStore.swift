@@ -8,7 +8,7 @@ final class SilentStore: StoreWrapper {
     /// A kind of call; `recognize` and `makeDurable` have no method.
     enum Kind: String, CaseIterable, Sendable {
         case item, enumerateItems, currentAnchor, enumerateChanges, fetchContents
-        case createItem, itemCreated, modifyItem, deleteItem, importDidFinish, recognize, makeDurable
+        case createItem, itemCreated, modifyItem, deleteItem, usage, importDidFinish, recognize, makeDurable
     }
 
     private struct State {

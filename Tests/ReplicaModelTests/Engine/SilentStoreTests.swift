@@ -67,7 +67,7 @@ import Threads
         .item: .unanswered, .enumerateItems: .unanswered, .fetchContents: .unanswered, .createItem: .unanswered,
         .itemCreated: .unanswered, .modifyItem: .unanswered, .deleteItem: .unanswered,
         .currentAnchor: .serverUnreachable, .enumerateChanges: .serverUnreachable, .recognize: .serverUnreachable,
-        .makeDurable: .serverUnreachable,
+        .makeDurable: .serverUnreachable, .usage: .serverUnreachable,
     ]
 
     @Test(arguments: SilentStore.Kind.allCases, [1, 3])
@@ -84,6 +84,7 @@ import Threads
             case .enumerateChanges: _ = try await store.enumerateChanges(from: try await silent.memory.currentAnchor())
             case .recognize: try await store.recognize(try await silent.memory.currentAnchor())
             case .makeDurable: try await store.makeDurable()
+            case .usage: _ = try await store.usage()
             case .importDidFinish: await store.importDidFinish()
             case .fetchContents:
                 _ = try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: NoSink())

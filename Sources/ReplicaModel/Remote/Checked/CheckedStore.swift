@@ -138,6 +138,8 @@ struct CheckedStore: RemoteStore {
 
     func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }
 
+    func usage() async throws(RemoteStoreError) -> StoreUsage? { try await store.usage() }
+
     func importDidFinish() async { await store.importDidFinish() }
 }
 

@@ -8,14 +8,14 @@ final class CallWatch: Sendable {
     /// What a call is about. Calls with the same key are not made while one of them is left.
     struct Key: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
-            case item, listing, recognition, anchor, changes, fetch, change, sync, importEnd
+            case item, listing, recognition, anchor, changes, fetch, change, sync, usage, importEnd
 
             /// How many times longer it may be silent: a folder that is moved object by object, a large file that the
             /// server copies, or a comparison with a large storage shows no progress.
             fileprivate var slowness: Double {
                 switch self {
                 case .change, .changes: 12
-                case .item, .listing, .recognition, .anchor, .fetch, .sync, .importEnd: 1
+                case .item, .listing, .recognition, .anchor, .fetch, .sync, .usage, .importEnd: 1
                 }
             }
         }
@@ -27,7 +27,7 @@ final class CallWatch: Sendable {
         fileprivate var error: RemoteStoreError {
             switch kind {
             case .item, .listing, .fetch, .change: .unanswered
-            case .recognition, .anchor, .changes, .sync, .importEnd: .serverUnreachable
+            case .recognition, .anchor, .changes, .sync, .usage, .importEnd: .serverUnreachable
             }
         }
     }

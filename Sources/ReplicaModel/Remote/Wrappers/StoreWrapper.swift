@@ -1,7 +1,7 @@
 /// The methods of ``RemoteStore`` that can fail, and `importDidFinish`.
 public enum StoreMethod: String, Hashable, Sendable, CaseIterable {
     case item, enumerateItems, currentAnchor, enumerateChanges, fetchContents
-    case createItem, itemCreated, modifyItem, deleteItem, importDidFinish
+    case createItem, itemCreated, modifyItem, deleteItem, usage, importDidFinish
 }
 
 /// A store that adds something to every call of another one. A wrapper implements only ``pass(_:_:hasContents:_:)``.
@@ -99,6 +99,10 @@ extension StoreWrapper {
     public func signals() -> AsyncStream<Void> { store.signals() }
 
     public func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }
+
+    public func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        try await pass(.usage, nil, hasContents: false) { () async throws(RemoteStoreError) in try await store.usage() }
+    }
 
     public func importDidFinish() async { await store.importDidFinish() }
 }

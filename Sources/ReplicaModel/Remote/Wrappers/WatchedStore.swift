@@ -91,6 +91,10 @@ struct WatchedStore: RemoteStore {
         try await watched(.sync) { () async throws(RemoteStoreError) in try await store.makeDurable() }
     }
 
+    func usage() async throws(RemoteStoreError) -> StoreUsage? {
+        try await watched(.usage) { () async throws(RemoteStoreError) in try await store.usage() }
+    }
+
     func importDidFinish() async {
         // It has no answer that could be missed.
         try? await watched(.importEnd) { () async throws(RemoteStoreError) in await store.importDidFinish() }
