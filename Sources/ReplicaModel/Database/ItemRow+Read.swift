@@ -29,7 +29,7 @@ extension ItemRow {
 
     /// The rows of other names of the file with this inode number.
     static func withOther(inodeNumber number: ItemNumber, in database: Database) throws -> [ItemRow] {
-        try all("shown = ? AND shown != number AND \(RowCondition.isThere)", [number.argument], database)
+        try all("inodeNumber = ? AND inodeNumber != number AND \(RowCondition.isThere)", [number.argument], database)
     }
 
     /// Everything that is not sent yet, including deletions.

@@ -3,7 +3,7 @@ internal import GRDB
 
 extension ItemRow {
     /// Columns that rarely change: an update that leaves them alone does not touch the indices of places and inodes.
-    private static let identity = ["number", "shown", "parent", "name", "kind", "inode"]
+    private static let identity = ["number", "inodeNumber", "parent", "name", "kind", "inode"]
     private static let state = [
         "born", "size", "modified", "changed", "mode", "materialization", "pin", "flags", "dirty", "usedAt",
         "identifier", "baseParent", "baseName", "baseContent", "baseMetadata", "baseSize", "capabilities",

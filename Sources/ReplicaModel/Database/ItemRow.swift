@@ -51,7 +51,7 @@ struct ItemRow {
 
     init(_ row: Row) {
         number = UInt64(bitPattern: row["number"])
-        inodeNumber = UInt64(bitPattern: row["shown"])
+        inodeNumber = UInt64(bitPattern: row["inodeNumber"])
         parent = UInt64(bitPattern: row["parent"])
         name = FileName(bytes: Self.bytes(row["name"]))
         kind = ItemKind(rawValue: row["kind"]) ?? .file

@@ -54,7 +54,7 @@ final class ReplicaDatabase: Sendable {
 
     /// The texts are what databases on people's disks have been made with, so they have plain numbers of flags and are never
     /// changed: 1057 is deleted, writing and needsListing, 65 is conflict and deleted, 64 is conflict (``RowCondition``).
-    private static var migrations: DatabaseMigrator {
+    static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("items") { database in
             try database.execute(
@@ -109,6 +109,17 @@ final class ReplicaDatabase: Sendable {
         migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
         migrator.registerMigration("superseded") { try $0.execute(sql: SupersededRows.schema) }
         migrator.registerMigration("counts of changed rows") { try $0.execute(sql: Counts.triggerOfChanges) }
+        migrator.registerMigration("inode numbers by name") { database in
+            try database.execute(
+                sql: """
+                    DROP INDEX itemShown;
+                    ALTER TABLE item RENAME COLUMN shown TO inodeNumber;
+                    ALTER TABLE aside RENAME COLUMN shown TO inodeNumber;
+                    ALTER TABLE superseded RENAME COLUMN shown TO inodeNumber;
+                    ALTER TABLE setHistory RENAME COLUMN shown TO inodeNumber;
+                    CREATE INDEX itemByInodeNumber ON item (inodeNumber) WHERE inodeNumber != number;
+                    """)
+        }
         return migrator
     }
 }

@@ -31,7 +31,7 @@ struct SetHistory {
         (self.set, self.longest) = (set, longest)
     }
 
-    /// The table; migration "setHistory".
+    /// The table; migration "setHistory". Its `shown` is now `inodeNumber`.
     static let schema = """
         CREATE TABLE setHistory (
             kind INTEGER NOT NULL, number INTEGER NOT NULL, shown INTEGER NOT NULL, identifier TEXT,
@@ -62,7 +62,7 @@ struct SetHistory {
         try rows.execute(
             sql: """
                 INSERT OR REPLACE INTO setHistory
-                SELECT ?, number, shown, identifier, ?, 1 FROM item WHERE (\(set.condition))
+                SELECT ?, number, inodeNumber, identifier, ?, 1 FROM item WHERE (\(set.condition))
                     AND number NOT IN (SELECT number FROM setHistory WHERE kind = ? AND isIn = 1)
                 """, arguments: [kind, next, kind])
         changes += rows.changesCount
@@ -113,7 +113,8 @@ struct SetHistory {
             isIn = row["isIn"]
             let identifier: String? = row["identifier"]
             departure = ItemSetChanges.Departure(
-                number: ItemNumber(UInt64(bitPattern: row["shown"])), identifier: identifier.map { ItemIdentifier($0) })
+                number: ItemNumber(UInt64(bitPattern: row["inodeNumber"])),
+                identifier: identifier.map { ItemIdentifier($0) })
         }
     }
 

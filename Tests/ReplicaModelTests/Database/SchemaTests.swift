@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: [
         (RowCondition.mayBePending, "itemPending"), (RowCondition.isConflict, "itemConflict"),
         (RowCondition.isPinned, "itemPin"), ("(\(ItemSet.pending.condition))", "itemPending"),
-        ("shown = ? AND shown != number AND \(RowCondition.isThere)", "itemShown"),
+        ("inodeNumber = ? AND inodeNumber != number AND \(RowCondition.isThere)", "itemByInodeNumber"),
     ])
     func queriesUseTheirIndex(condition: String, index: String) throws {
         let plan = try Self.withDatabase { rows in
@@ -48,14 +48,49 @@ import Testing
         #expect("\(fields: .contents) \(kind: .folder) \(materialization: .dataless) \(pin: .pinned)" == "1 1 2 1")
     }
 
+    /// Of the version before the column `shown` became `inodeNumber`.
+    @Test func aFormerDatabaseOpensWithItsRows() throws {
+        let folder = try BenchFolder()
+        let path = folder.path.appending("items.db").string
+        let former = try DatabaseQueue(path: path)
+        try ReplicaDatabase.migrations.migrate(former, upTo: "counts of changed rows")
+        try former.write { rows in
+            try rows.execute(
+                sql: """
+                    INSERT INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed, mode,
+                        materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
+                        baseMetadata, baseSize, capabilities, uploaded, here)
+                    VALUES (7, 5, 1, x'6e', 0, 99, 0, 3, 0, 0, 420, 0, 0, 0, 0, 0, 'i', 1, x'6e', 'c', 'm', 3, 0, 0, 3);
+                    INSERT INTO aside SELECT * FROM item;
+                    INSERT INTO superseded SELECT * FROM item;
+                    INSERT INTO setHistory VALUES (0, 7, 5, 'i', 1, 1);
+                    """)
+        }
+        try former.close()
+        let database = try ReplicaDatabase(path: path)
+        try database.read { rows in
+            let found = [
+                try ItemRow.withOther(inodeNumber: ItemNumber(5), in: rows), try AsideRows.all(in: rows),
+                try SupersededRows.of(ItemIdentifier("i"), before: 1, in: rows),
+            ]
+            #expect(found.map { $0.map(\.number) } == [[7], [7], [7]])
+            #expect(found.map { $0.map(\.inodeNumber) } == [[5], [5], [5]])
+            #expect(try Int64.fetchAll(rows, sql: "SELECT inodeNumber FROM setHistory") == [5])
+            #expect(try Counts.read(from: rows).items == 1)
+        }
+        try database.write { try $0.execute(sql: "UPDATE item SET flags = \(flags: .deleted)") }
+        #expect(try database.read { try Counts.read(from: $0) }.items == 0)
+        try database.close()
+    }
+
     private static let onDisk = """
         CREATE INDEX itemByBaseParent ON item (baseParent) WHERE baseParent IS NOT NULL
         CREATE INDEX itemByIdentifier ON item (identifier) WHERE identifier IS NOT NULL
+        CREATE INDEX itemByInodeNumber ON item (inodeNumber) WHERE inodeNumber != number
         CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64
         CREATE INDEX itemPending ON item (number)
             WHERE dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL
         CREATE INDEX itemPin ON item (number) WHERE pin = 1
-        CREATE INDEX itemShown ON item (shown) WHERE shown != number
         CREATE TRIGGER countDELETE AFTER DELETE ON item BEGIN UPDATE counts SET
             items = items - (OLD.flags & 1 = 0 AND OLD.number != 1),
             bytes = bytes - (OLD.kind = 0 AND OLD.flags & 257 = 0) * OLD.size,
