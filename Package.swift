@@ -104,7 +104,7 @@ let package = Package(
             name: "RcloneStore",
             dependencies: [
                 "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "Threads", "PathStore", "ReplicaModel",
-                system,
+                "CLinux", system,
             ],
             swiftSettings: strict),
         .target(

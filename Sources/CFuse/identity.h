@@ -2,6 +2,9 @@
 #define CFUSE_IDENTITY_H
 #include "CFuse.h"
 
+/// The kernel's path of what a descriptor is of: for calls that take no descriptor.
+#define CFUSE_PATH_OF_DESCRIPTOR "/proc/self/fd/%d"
+
 /// The mount that a file is on. 0 or an errno.
 int cfuse_mount_identify(int file, struct cfuse_mount_identity *out);
 bool cfuse_mount_is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other);

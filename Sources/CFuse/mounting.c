@@ -136,7 +136,7 @@ static int mount_by_link(
     int device = open_device();
     if (device < 0) return device;
     char route[40], data[512];
-    snprintf(route, sizeof route, "/proc/self/fd/%d", place);
+    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR, place);
     snprintf(
         data, sizeof data, "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", device, type, getuid(), getgid(), how->data);
     bool is_mounted = syscall(SYS_mount, how->source, route, how->type, how->flags, data) == 0;

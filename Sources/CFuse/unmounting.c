@@ -35,7 +35,7 @@ static int unmount(const char *route, int flags, const char *path) {
 
 int cfuse_place_detach(int place, const char *path) {
     char route[40];
-    snprintf(route, sizeof route, "/proc/self/fd/%d", place);
+    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR, place);
     return unmount(route, MNT_DETACH, path);
 }
 
@@ -64,7 +64,7 @@ static int unmount_unused(const char *path, const struct cfuse_mount_identity *w
     free(folder);
     if (error) return error;
     char route[40 + NAME_MAX];
-    snprintf(route, sizeof route, "/proc/self/fd/%d/%s", above, name);
+    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR "/%s", above, name);
     int place = open_mount(route, wanted);
     if (place >= 0) close(place);
     error = place < 0 ? -place : unmount(route, UMOUNT_NOFOLLOW, path);

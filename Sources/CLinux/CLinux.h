@@ -36,6 +36,8 @@ int unshare(int flags);
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
+/// Has a link to each open file of this process, by its descriptor: a path for calls that don't take descriptors.
+#define CL_DESCRIPTORS "/proc/self/fd/"
 /// The file with this boot's ID, in hexadecimal digits and dashes.
 #define CL_BOOT_ID "/proc/sys/kernel/random/boot_id"
 

@@ -72,9 +72,7 @@ extension DomainFileSystem {
         change.size = changes.size
         if let size = changes.size, let file, file.isWriter, file.descriptor >= 0 {
             // A caller that has the file open for writing may truncate it, even if its mode has changed since.
-            guard replica.presence(of: file.number, range: 0..<0, since: file.generation) != .stale else {
-                throw .errno(.stale)
-            }
+            guard !file.isStale(in: replica) else { throw .errno(.stale) }
             guard ftruncate(file.descriptor, Int(size)) == 0 else { throw .errno(.last) }
             change.size = nil
         }

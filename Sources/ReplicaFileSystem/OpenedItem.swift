@@ -28,6 +28,11 @@ final class OpenedItem: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Whether the item has another file by now than the one that was opened.
+    func isStale(in replica: Replica) -> Bool {
+        replica.presence(of: number, range: 0..<0, since: generation) == .stale
+    }
+
     /// Whether a range is local and can be read from the descriptor. If nothing of the old content was local, the descriptor is
     /// reopened for the current content.
     /// - Throws: ESTALE if some of the old content was local; the errors of reopening the file.

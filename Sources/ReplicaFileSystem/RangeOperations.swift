@@ -98,7 +98,7 @@ extension DomainFileSystem {
     }
 
     private func isCurrent(_ file: OpenedItem) -> Bool {
-        file.descriptor >= 0 || replica.presence(of: file.number, range: 0..<0, since: file.generation) != .stale
+        file.descriptor >= 0 || !file.isStale(in: replica)
     }
 
     private func checkCurrent(_ file: OpenedItem) throws(ReplicaError) {

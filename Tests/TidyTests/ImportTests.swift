@@ -23,7 +23,8 @@ import Testing
             "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
         ],
         "RcloneStore": [
-            "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
+            "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "CLinux",
+            "Threads",
         ],
         "StoreServer": ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
         "replica-store-s3": ["S3Store", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],

@@ -59,6 +59,15 @@ import Testing
         }
     }
 
+    /// A path of the kernel's that many files need has one name.
+    @Test func theFolderOfDescriptorsIsWrittenInOnePlace() {
+        for file in SourceTree.swift where file.isInSources {
+            for (index, line) in file.lines.enumerated() where line.code.contains("\"/proc/self/fd/") {
+                Issue.record("\(file.path):\(index + 1): use CL_DESCRIPTORS")
+            }
+        }
+    }
+
     @Test func nothingIsLeftForLater() {
         let marks = ["TO" + "DO", "FIX" + "ME"]
         for file in SourceTree.swift {

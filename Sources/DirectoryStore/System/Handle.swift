@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An open descriptor, closed by its last owner.
@@ -14,5 +15,5 @@ final class Handle: Sendable {
     }
 
     /// The kernel's path of the open file, for system calls without a descriptor variant.
-    var path: String { "/proc/self/fd/\(raw)" }
+    var path: String { "\(CL_DESCRIPTORS)\(raw)" }
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import ChildProcess
 package import SystemPackage
 
@@ -28,7 +29,7 @@ package struct StoreProgram: Sendable {
     ///   thread then.
     func call(isLaunched: Bool, environment: [String]) -> ProgramCall {
         // By the descriptor and not by the name, so that the checked file runs.
-        let own = file == nil ? path.string : "/proc/self/fd/3"
+        let own = file == nil ? path.string : "\(CL_DESCRIPTORS)3"
         return ProgramCall(
             path: isLaunched ? "/proc/self/exe" : own,
             words: [name] + (isLaunched ? StoreLaunch.arguments(own) : []), environment: environment, file: file)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HTTPStorage
 import ReplicaModel
@@ -51,7 +52,7 @@ struct Outbox: Sendable {
     private func named(_ file: Int32, _ found: stat, _ size: Int64) -> Parcel? {
         guard Int64(found.st_size) == size, found.st_nlink == 1 else { return nil }
         var buffer = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/fd/\(file)", &buffer, buffer.count)
+        let count = readlink("\(CL_DESCRIPTORS)\(file)", &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"),

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import SystemPackage
 
@@ -8,7 +9,7 @@ package enum Detachment {
     /// - Parameter path: Its path, for fusermount3.
     /// - Returns: Whether it is unmounted, by this call or by somebody else in between.
     package static func unmount(_ root: Int32, at path: FilePath) -> Bool {
-        if umount2("/proc/self/fd/\(root)", Int32(MNT_DETACH)) == 0 { return true }
+        if umount2("\(CL_DESCRIPTORS)\(root)", Int32(MNT_DETACH)) == 0 { return true }
         guard errno == EPERM else { return isGone(root) }
         let words = [SystemPath.fusermount, "-u", "-z", "--", path.string]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }

@@ -72,7 +72,7 @@ package enum ControlSocket {
         defer { Glibc.close(folder) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array("/proc/self/fd/\(folder)/\(name.string)".utf8)
+        let path = Array("\(CL_DESCRIPTORS)\(folder)/\(name.string)".utf8)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in

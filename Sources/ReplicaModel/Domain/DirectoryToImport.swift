@@ -84,7 +84,7 @@ package final class DirectoryToImport: Sendable {
 
     /// The kernel's own path, without links.
     private static func path(of directory: Int32) throws(Errno) -> FilePath {
-        let place = BackingPath(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(directory)"))
+        let place = BackingPath(folder: AT_FDCWD, name: FileName("\(CL_DESCRIPTORS)\(directory)"))
         return FilePath(platformString: try place.target().map { CChar(bitPattern: $0) } + [0])
     }
 }

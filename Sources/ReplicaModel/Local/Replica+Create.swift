@@ -118,7 +118,7 @@ extension Tree {
     /// Whether new entries of the folder get their mode from an ACL instead of the umask (acl(5)).
     func hasDefaultACL(_ folder: Node, _ descriptor: Int32) -> Bool {
         if let known = folder.hasDefaultACL { return known }
-        let has = getxattr("/proc/self/fd/\(descriptor)", "system.posix_acl_default", nil, 0) > 0
+        let has = getxattr("\(CL_DESCRIPTORS)\(descriptor)", "system.posix_acl_default", nil, 0) > 0
         folder.hasDefaultACL = has
         return has
     }

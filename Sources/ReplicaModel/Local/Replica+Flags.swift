@@ -57,7 +57,7 @@ extension Tree {
 extension HeldFile {
     /// Nil if the filesystem has none, or the file may not be read.
     var flags: FileFlags? {
-        let file = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let file = Glibc.open("\(CL_DESCRIPTORS)\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         return (try? FileFlags.value(.flags, of: file)).map { FileFlags(.flags, $0) }

@@ -52,7 +52,7 @@ extension Tree {
         if node === root { return BackingPath(folder: root.descriptor, name: FileName(".")) }
         guard let parent = node.parent, !node.isDeleted else {
             guard node.descriptor >= 0 else { throw .errno(.stale) }
-            return BackingPath(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(node.descriptor)"), isOrphan: true)
+            return BackingPath(folder: AT_FDCWD, name: FileName("\(CL_DESCRIPTORS)\(node.descriptor)"), isOrphan: true)
         }
         return BackingPath(folder: try descriptor(of: parent), name: node.name)
     }

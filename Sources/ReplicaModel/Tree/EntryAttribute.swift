@@ -40,7 +40,7 @@ package enum EntryAttribute {
     static func byPath(
         _ attribute: String, _ name: FileName, _ folder: Int32, _ buffer: UnsafeMutableRawBufferPointer
     ) -> Int {
-        FileName(bytes: Array("/proc/self/fd/\(folder)/".utf8) + name.bytes).withCString { path in
+        FileName(bytes: Array("\(CL_DESCRIPTORS)\(folder)/".utf8) + name.bytes).withCString { path in
             lgetxattr(path, attribute, buffer.baseAddress, buffer.count)
         }
     }

@@ -13,7 +13,7 @@ struct HeldFile {
 
     /// A path of the file for calls that don't accept an `O_PATH` descriptor. It leads to the file itself, even if that
     /// is a symlink.
-    private var path: String { "/proc/self/fd/\(descriptor)" }
+    private var path: String { "\(CL_DESCRIPTORS)\(descriptor)" }
 
     func status() throws(Errno) -> FileStatus { try FileStatus(descriptor: descriptor) }
 

@@ -1,3 +1,4 @@
+import CLinux
 import FuseMount
 import Glibc
 import ReplicaControl
@@ -74,8 +75,8 @@ enum Mountpoint {
     /// Not realpath(3), which would look the path up again.
     private static func kernelPath(of place: Int32) throws(ControlFailure) -> FilePath {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-        guard readlink("/proc/self/fd/\(place)", &target, target.count - 1) > 0 else {
-            throw ControlFailure(.mountFailed, "/proc/self/fd/\(place): \(Errno(rawValue: errno))")
+        guard readlink("\(CL_DESCRIPTORS)\(place)", &target, target.count - 1) > 0 else {
+            throw ControlFailure(.mountFailed, "\(CL_DESCRIPTORS)\(place): \(Errno(rawValue: errno))")
         }
         return FilePath(platformString: target)
     }

@@ -1,3 +1,4 @@
+import CLinux
 import FuseMount
 import Glibc
 import ReplicaControl
@@ -14,7 +15,7 @@ enum Remounting {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): no domain is mounted there")
         }
         do throws(Errno) {
-            try Remount.setFlags(request.options.vfs, at: "/proc/self/fd/\(place)")
+            try Remount.setFlags(request.options.vfs, at: "\(CL_DESCRIPTORS)\(place)")
         } catch .resourceBusy {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): a file there is open for writing")
         } catch .notPermitted {
