@@ -29,23 +29,4 @@ extension Tree {
         guard isUsed, node.descriptor < 0, items.names(of: node).count == 1 else { return }
         node.descriptor = try openKernelFile(node, CL_O_PATH)
     }
-
-    /// Notes that a node is gone from the tree. It leaves a tombstone until the store knows, unless the store never had it.
-    func makeTombstone(_ node: Node) {
-        unlink(node)
-        if node.kind == .folder, node.lookups == 0 { closeDescriptor(of: node) }
-        guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
-            return drop(node)
-        }
-        unrecorded.noteUntold()
-        node.flags.insert(.deleted)
-        node.flags.remove(.writing)
-        node.dirty = []
-        clearFailure(node)
-        items.needsListing.remove(node.number)
-        touch(node)
-        items.writing[node.number] = nil
-        pending.wake()
-        note(node)
-    }
 }

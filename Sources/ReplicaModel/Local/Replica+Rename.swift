@@ -147,20 +147,6 @@ extension Tree {
         makeTombstone(old)
     }
 
-    /// Makes a tombstone for a node's item in the store, so that the node can become another item.
-    @discardableResult
-    func leaveTombstone(of node: Node) -> Node {
-        let tombstone = Node(number: itemNumbers.take(), parent: nil, name: node.name, kind: node.kind)
-        tombstone.flags = node.flags.intersection(.createSent).union(.deleted)
-        (tombstone.sent, tombstone.sentContent) = (node.sent, node.sentContent)
-        let base = node.base
-        setBase(nil, of: node)
-        insert(tombstone)
-        setBase(base, of: tombstone)
-        tombstone.changedAt = clock.now()
-        return tombstone
-    }
-
     /// Updates a node's fingerprint after a change that does not affect its content, unless another file is in its
     /// place.
     func refreshFingerprint(_ node: Node) {

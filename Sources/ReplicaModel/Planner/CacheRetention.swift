@@ -1,5 +1,3 @@
-internal import SystemPackage
-
 /// Decides whether content that a program reads is kept on the disk or only passes through memory. A disk filled with
 /// content that was only read would have no space left for writes.
 struct CacheRetention {
@@ -18,29 +16,4 @@ struct CacheRetention {
 
     /// The number of bytes left free for the database and for writes.
     static let reserve: Int64 = 4 << 20
-}
-
-/// Caches the free space on the disk, so that not every read queries it.
-struct FreeSpace {
-    private var bytes: Int64 = 0
-    private var askedAt = -Double.infinity
-
-    /// How long a result is valid, in seconds.
-    static let validSeconds = 1.0
-
-    /// Like ``CacheRetention/isKept(size:missing:)``, with the cached free space minus what was to be kept since.
-    /// Queries the free space again before it returns false.
-    mutating func isKept(
-        size: Int64, missing: Int64, cacheLimit: Int64?, now: Double, ask: () throws(Errno) -> Int64
-    ) throws(Errno) -> Bool {
-        func isKept() -> Bool {
-            CacheRetention(free: bytes, cacheLimit: cacheLimit).isKept(size: size, missing: missing)
-        }
-        // A result from before the clock was set back is not valid.
-        let isKnown = askedAt <= now && now < askedAt + Self.validSeconds
-        if !isKnown || !isKept() { (bytes, askedAt) = (try ask(), now) }
-        guard isKept() else { return false }
-        bytes -= missing
-        return true
-    }
 }

@@ -1,5 +1,6 @@
 internal import SystemPackage
 
+/// Names that collide in the store, also because it does not distinguish their case.
 extension Replica {
     /// Renames an item that is in the way: `stem 2.ext` (MODEL.md#collisions).
     func giveWay(_ number: ItemNumber) throws(ReplicaError) {
