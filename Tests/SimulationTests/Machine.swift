@@ -34,7 +34,7 @@ final class Machine: Sendable {
         engine.restore()
         // Programs may look at once, while the whole is still compared.
         let early = world.looksEarly ? replica.seen().map(\.path) : []
-        let proves = replica.withTree { $0.scan.mode == .afterCrash }
+        let proves = replica.withTree { $0.scan?.mode == .afterCrash }
         try replica.scan()
         guard proves, !early.isEmpty else { return }
         let later = Set(replica.seen().map(\.path))

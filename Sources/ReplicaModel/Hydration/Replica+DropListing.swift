@@ -89,7 +89,7 @@ extension Tree {
 
     /// Whether the store can return everything that is known about the folder's entries.
     fileprivate func canForget(_ folder: Node) throws(ReplicaError) -> Bool {
-        guard folder !== root, folder.kind == .folder, folder.materialization == .whole, !scan.isRunning else {
+        guard folder !== root, folder.kind == .folder, folder.materialization == .whole, scan == nil else {
             return false
         }
         guard !folder.isNew, !folder.isPending, !folder.flags.contains(.needsListing), !isPinned(folder),

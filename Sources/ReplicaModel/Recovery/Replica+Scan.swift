@@ -5,7 +5,7 @@ extension Replica {
     /// Does nothing after a clean stop. Blocks the calling thread until it has finished.
     /// - Parameter isStopped: Called between folders; if it returns true, the scan stops unfinished.
     package func scan(isStopped: () -> Bool = { false }) throws {
-        guard withTree({ $0.scan.isRunning }) else { return }
+        guard isScanning else { return }
         var waiting: [ItemNumber] = [.root]
         while let next = waiting.popLast() {
             if isStopped() { return }
@@ -20,7 +20,7 @@ extension Replica {
             try Meta.scan.write(nil, to: rows)
         }
         try withTreeWaking { (tree) throws(ReplicaError) in
-            tree.scan.end()
+            tree.scan = nil
             tree.pending.wake()
         }
     }
@@ -30,7 +30,7 @@ extension Replica {
     private func compare(_ number: ItemNumber) throws(ReplicaError) -> [ItemNumber] {
         do throws(ReplicaError) {
             return try withTreeWaking { (tree) throws(ReplicaError) -> [ItemNumber] in
-                guard let folder = try tree.find(number), tree.scan.missing[number] == nil else { return [] }
+                guard let folder = try tree.find(number), tree.scan?.missing[number] == nil else { return [] }
                 return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
             }
         } catch {
@@ -44,5 +44,5 @@ extension Replica {
     private static let mostUnrecorded = 20_000
 
     /// Whether the tree is still being compared. Nothing is uploaded until that is finished.
-    package var isScanning: Bool { withTree { $0.scan.isRunning } }
+    package var isScanning: Bool { withTree { $0.scan != nil } }
 }

@@ -21,12 +21,12 @@ extension Replica {
             root: root, rootRow: try database.read { try ItemRow.of(ItemNumber.root, in: $0) },
             nextNumber: last.nextNumber,
             database: database, mark: try folders.loadMark(), clock: clock)
-        tree.scan.mode = last.scanMode
+        tree.scan = last.scanMode.map { ScanState(mode: $0, knewNothing: last.isFirst) }
         tree.rounds = last.rounds
-        (tree.scan.knewNothing, tree.items.holdsAll) = (last.isFirst, last.isFirst)
+        tree.items.holdsAll = last.isFirst
         try last.beginNext(database, root: root)
-        if last.scanMode != .none {
-            let (mark, scan, round) = (tree.mark, last.scanMode, last.rounds.present)
+        if let scan = last.scanMode {
+            let (mark, round) = (tree.mark, last.rounds.present)
             try database.write { rows in
                 try AsideRecovery(folders: folders, root: root, rows: rows, mark: mark, scan: scan, round: round).run()
             }
@@ -101,7 +101,8 @@ private struct LastRun {
     var nextNumber: UInt64
     /// Whether there was no last run.
     var isFirst: Bool
-    var scanMode: ScanMode
+    /// Nil after a clean stop.
+    var scanMode: ScanMode?
     var templatePrefix: String
     /// See ``memory(of:)``.
     private var memory: String
@@ -139,17 +140,17 @@ private struct LastRun {
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterExchange
-        case _ where boot == memory: scanMode = state == "clean" ? .none : .afterCrash
-        default: scanMode = state == "clean" && !isUndurable ? .none : .afterPowerCut
+        case _ where boot == memory: scanMode = state == "clean" ? nil : .afterCrash
+        default: scanMode = state == "clean" && !isUndurable ? nil : .afterPowerCut
         }
         // Templates of the last run that the database has lost must not be used for other items.
-        if scanMode.isCareful { templatePrefix = fresh }
+        isAnew = scanMode?.isCareful ?? false
+        if isAnew { templatePrefix = fresh }
         (rounds.here, rounds.inStore) = (here, inStore)
         rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
         rounds.first = rounds.present
-        isAnew = scanMode.isCareful
         // If a careful comparison was interrupted, the next one is as careful.
-        scanMode = max(scanMode, scan ?? .none)
+        scanMode = [scanMode, scan].compactMap { $0 }.max()
     }
 
     /// An upper limit of the number of starts.
@@ -167,8 +168,8 @@ private struct LastRun {
                 try SupersededRows.remove(through: rounds.inStore, from: rows)
                 try SupersededRows.repeatDeletions(in: rows)
             }
-            try Incoming.carryOver(isClean: scanMode == .none, in: rows)
-            try Meta.scan.write(scanMode == .none ? nil : String(scanMode.rawValue), to: rows)
+            try Incoming.carryOver(isClean: scanMode == nil, in: rows)
+            try Meta.scan.write(scanMode.map { String($0.rawValue) }, to: rows)
             if isFirst { try Meta.importing.write("yes", to: rows) }
         }
         try BackingPath(root: root).writeEpoch(epoch + 1)

@@ -1,8 +1,8 @@
 /// The state of a scan of the backing tree. After a clean stop there is no scan.
 struct ScanState {
-    var mode = ScanMode.none
+    let mode: ScanMode
     /// Whether the database was empty when this run began.
-    var knewNothing = false
+    let knewNothing: Bool
     /// The folders that were compared in this run.
     var compared: Set<ItemNumber> = []
     /// Nodes that were not found at their places. They are found elsewhere or, when the scan ends, are gone.
@@ -13,10 +13,9 @@ struct ScanState {
     /// The places of placeholders that were removed because they had never been recorded.
     var strays: Set<ItemPlace> = []
 
-    /// Whether folders have to be compared.
-    var isRunning: Bool { mode != .none }
-    /// Whether the tree may have lost files.
-    var isCareful: Bool { mode.isCareful }
+    init(mode: ScanMode, knewNothing: Bool) {
+        (self.mode, self.knewNothing) = (mode, knewNothing)
+    }
 
     mutating func lose(_ node: Node) {
         missing[node.number] = node
@@ -36,23 +35,28 @@ struct ScanState {
         return node
     }
 
-    /// Whether the folder can be served as it is.
-    func isSettled(_ folder: ItemNumber) -> Bool { !isRunning || compared.contains(folder) }
-
     /// Called when all folders were compared and the missing items are decided.
     mutating func forgetFound() {
         (missing, missingByInode, linkedBelow, strays) = ([:], [:], [:], [])
     }
-
-    mutating func end() { (mode, compared) = (.none, []) }
 }
 
-/// Whether and how folders are compared with the backing tree when they are loaded, in the order of increasing care.
+extension Tree {
+    /// Whether the folder can be served as it is.
+    func isSettled(_ folder: Node) -> Bool { scan?.compared.contains(folder.number) ?? true }
+
+    /// Whether the scan has not found the node yet.
+    func isMissing(_ node: Node) -> Bool { scan?.isMissing(node) ?? false }
+
+    /// Whether this is a scan of a tree that may have lost files.
+    var mayHaveLostFiles: Bool { scan?.mode.isCareful ?? false }
+}
+
+/// How folders are compared with the backing tree when they are loaded, in the order of increasing care. The database has the
+/// numbers.
 enum ScanMode: Int, Comparable {
-    /// The last stop was clean.
-    case none
     /// The daemon died: what is missing from the tree was removed.
-    case afterCrash
+    case afterCrash = 1
     /// The database was empty: what is in the tree may already be in the store.
     case importing
     /// A power cut: what is missing from the tree is restored from the store.

@@ -5,7 +5,7 @@ internal import SystemPackage
 extension Tree {
     /// Compares a loaded folder with the backing tree.
     func compareEntries(of folder: Node) throws(ReplicaError) {
-        guard folder.materialization == .whole || scan.isCareful else { return }
+        guard folder.materialization == .whole || mayHaveLostFiles else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
         if folder.materialization != .whole {
@@ -59,7 +59,7 @@ extension Tree {
 
     private func lose(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
-        scan.lose(node)
+        scan?.lose(node)
     }
 
     private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
@@ -75,7 +75,7 @@ extension Tree {
         guard node.kind == .file, !node.flags.contains(.special) else {
             if node.kind == .folder { refreshAttributes(node, fingerprint) }
             // An unrecorded call may already have created it in the store.
-            if scan.isCareful, node.base == nil { node.flags.insert(.mayAlreadyExist) }
+            if mayHaveLostFiles, node.base == nil { node.flags.insert(.mayAlreadyExist) }
             return
         }
         if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }
@@ -83,7 +83,7 @@ extension Tree {
             fingerprint = end
             return
         }
-        if scan.isCareful {
+        if mayHaveLostFiles {
             fingerprint = findAfterPowerCut(node, line, in: folder)
             return
         }
@@ -125,14 +125,14 @@ extension Tree {
 
     /// Detects changes of attributes that have no timestamp of their own.
     private func refreshAttributes(_ node: Node, _ fingerprint: FileFingerprint) {
-        if scan.isCareful, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
+        if mayHaveLostFiles, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
             return distrustMetadata(of: node)
         }
         // A new entry changes both times of a folder.
         let mayDiffer =
             fingerprint.changed != node.fingerprint.changed
             && (node.kind == .file || fingerprint.changed != fingerprint.modified)
-        if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan.mode == .afterCrash {
+        if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan?.mode == .afterCrash {
             edit(node, [.mode, .untoldByStatus])
         }
     }
@@ -141,9 +141,9 @@ extension Tree {
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
         let kind = line.status.kind
         // At first only the other names of a file can be known.
-        let owner = scan.knewNothing && line.status.links < 2 ? nil : try owner(of: line)
-        if let owner, scan.isMissing(owner) {
-            scan.forget(owner)
+        let owner = scan?.knewNothing == true && line.status.links < 2 ? nil : try owner(of: line)
+        if let owner, isMissing(owner) {
+            scan?.forget(owner)
             let known = owner.fingerprint
             noteMove(of: owner, to: line.name, in: folder)
             owner.fingerprint = known
@@ -153,23 +153,23 @@ extension Tree {
         if line.isDataless {
             if try regain(line, in: folder) { return }
             // A placeholder that was never recorded contains nothing of the user's.
-            scan.strays.insert(ItemPlace(folder: folder.number, name: line.name))
+            scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
             _ = line.name.withCString { unlinkat(below, $0, 0) }
             return
         }
-        if scan.isCareful { try forgetRepeatedDeletion(of: line) }
+        if mayHaveLostFiles { try forgetRepeatedDeletion(of: line) }
         let node = addNode(in: folder, name: line.name, kind: kind ?? .file)
         node.fingerprint = FileFingerprint(line.status)
         if kind == nil { node.flags.insert(.special) }
         if let owner, kind == .file { items.link(node, to: owner) }
-        if line.status.links > 1, kind == .file { scan.linkedBelow[line.status.inode] = node }
-        if scan.mode != .afterCrash { node.flags.insert(.mayAlreadyExist) }
-        if scan.mode == .importing { node.flags.insert(.importing) }
-        if scan.isCareful { node.flags.insert(.doubtful) }
+        if line.status.links > 1, kind == .file { scan?.linkedBelow[line.status.inode] = node }
+        if scan?.mode != .afterCrash { node.flags.insert(.mayAlreadyExist) }
+        if scan?.mode == .importing { node.flags.insert(.importing) }
+        if mayHaveLostFiles { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
         // Files that were last changed long before the import need no debouncing.
-        if scan.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
+        if scan?.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
     }
 
     /// Restores the item of a placeholder. A file that has the item's former name was taken to be the item, as if it
@@ -199,8 +199,8 @@ extension Tree {
     /// Links the names of one file to each other, if some of them are new.
     private func meetNames(of node: Node, _ line: FolderListing.Line) {
         guard line.status.links > 1, line.status.kind == .file else { return }
-        guard let other = scan.linkedBelow[line.status.inode] else {
-            scan.linkedBelow[line.status.inode] = node
+        guard let other = scan?.linkedBelow[line.status.inode] else {
+            scan?.linkedBelow[line.status.inode] = node
             return
         }
         if other.inodeNumber != node.inodeNumber, other.isNew, other.lookups == 0 { items.link(other, to: node) }
@@ -209,8 +209,8 @@ extension Tree {
     /// The item to which this backing file belonged when it was last seen.
     private func owner(of line: FolderListing.Line) throws(ReplicaError) -> Node? {
         let (fingerprint, kind) = (FileFingerprint(line.status), line.status.kind)
-        if let lost = scan.missingNode(fingerprint, kind) { return lost }
-        if let other = scan.linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) {
+        if let lost = scan?.missingNode(fingerprint, kind) { return lost }
+        if let other = scan?.linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) {
             return other
         }
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
@@ -220,7 +220,7 @@ extension Tree {
                 continue
             }
             if let node = try find(ItemNumber(row.number)), node.fingerprint.isSameFile(as: fingerprint) { return node }
-            if let node = scan.missing[ItemNumber(row.number)] { return node }
+            if let node = scan?.missing[ItemNumber(row.number)] { return node }
         }
         return nil
     }

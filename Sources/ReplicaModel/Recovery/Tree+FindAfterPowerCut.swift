@@ -17,7 +17,7 @@ extension Tree {
         }
         if fingerprint != node.fingerprint { distrustMetadata(of: node) }
         guard !line.isDataless else { return findPlaceholder(node, line, in: folder) }
-        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable, scan.mode))
+        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable, scan?.mode))
         node.materialization = .whole
         node.ranges = RangeSet64()
         switch found {
@@ -64,7 +64,7 @@ extension Tree {
 
 extension FileAfterPowerCut {
     /// - Parameter fingerprint: That of the backing file.
-    fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool, _ scan: ScanMode) {
+    fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool, _ scan: ScanMode?) {
         self.isDurable = isDurable
         hasBase = node.base != nil
         size = fingerprint.size

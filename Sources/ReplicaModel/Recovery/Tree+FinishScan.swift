@@ -5,10 +5,10 @@ internal import SystemPackage
 extension Tree {
     /// Ends the comparison: what is still missing is gone, and the scan's mode decides what that means.
     func finishScan() {
-        for node in scan.missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
-        where scan.isMissing(node) {
+        for node in (scan?.missing ?? [:]).values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
+        where isMissing(node) {
             switch explanation(of: node) {
-            case _ where scan.isCareful:
+            case _ where mayHaveLostFiles:
                 if settleRenamedOver(node) { continue }
                 // If the store has it, the next listing reports it.
                 node.base == nil ? forgetUntilListed(node) : bringBack(node)
@@ -18,7 +18,7 @@ extension Tree {
             case .removed: makeTombstones(node)
             }
         }
-        scan.forgetFound()
+        scan?.forgetFound()
     }
 
     /// Why an item is not in its place.
@@ -44,7 +44,9 @@ extension Tree {
                 // The store reports a place that we know or sent ourselves, so it did not move the item away.
                 return parent.map { isOurPlace($0, item.filename, of: node) } == true ? .removed : .takenAway
             }
-            if scan.strays.contains(ItemPlace(folder: parent.number, name: item.filename)) { return .takenAway }
+            if scan?.strays.contains(ItemPlace(folder: parent.number, name: item.filename)) == true {
+                return .takenAway
+            }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // A file moved over another of its own names has that name from then on.
             if other.fingerprint.isSameFile(as: node.fingerprint) { return .takenAway }
@@ -59,10 +61,10 @@ extension Tree {
     private func newName(of node: Node) -> Node? {
         var others = items.names(of: node)
         // Entries of a folder that is gone were not compared when their other names were found.
-        if let met = scan.linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
+        if let met = scan?.linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
             others += items.names(of: met)
         }
-        return others.first { $0 !== node && !scan.isMissing($0) && $0.parent != nil && $0.isUnknown }
+        return others.first { $0 !== node && !isMissing($0) && $0.parent != nil && $0.isUnknown }
     }
 
     /// Whether the node has no counterpart in the store, because it never had one or because that was deleted.
@@ -90,8 +92,8 @@ extension Tree {
         let (name, fingerprint, materialization) = (other.name, other.fingerprint, other.materialization)
         let names = items.names(of: other).filter { $0 !== other && $0 !== node }
         drop(other)
-        scan.forget(node)
-        if scan.linkedBelow[fingerprint.inode] === other { scan.linkedBelow[fingerprint.inode] = node }
+        scan?.forget(node)
+        if scan?.linkedBelow[fingerprint.inode] === other { scan?.linkedBelow[fingerprint.inode] = node }
         if let first = names.first, first.inodeNumber != node.inodeNumber { items.link(node, to: first) }
         noteMove(of: node, to: name, in: parent)
         node.fingerprint = fingerprint
@@ -159,7 +161,7 @@ extension Tree {
                 // It is no longer one of the file's names.
                 separate(node)
             }
-            scan.forget(node)
+            scan?.forget(node)
             folder.children?[node.name] = node
             node.materialization = .dataless
             node.ranges = RangeSet64()

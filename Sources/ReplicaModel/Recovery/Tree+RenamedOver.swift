@@ -10,7 +10,7 @@ extension Tree {
             let other = folder.children?[node.name], other.kind != .folder
         else { return false }
         // If the missing item is known to have been on the disk, a later change removed it, and the tree is newer.
-        guard scan.mode == .afterPowerCut, !node.flags.contains(.doubtful) else {
+        guard scan?.mode == .afterPowerCut, !node.flags.contains(.doubtful) else {
             moveBack(other)
             return false
         }
@@ -23,7 +23,7 @@ extension Tree {
         guard let base = node.base, let from = node.parent, !node.dirty.isDisjoint(with: .place) else { return }
         let name = ownName(of: node, base)
         do throws(ReplicaError) {
-            guard let into = try find(base.parent), into.kind == .folder, !into.isDeleted, !scan.isMissing(into),
+            guard let into = try find(base.parent), into.kind == .folder, !into.isDeleted, !isMissing(into),
                 try child(name, of: into) == nil
             else { return }
             try renameBelow(node.name, from, name, into, RenameFlags.noReplace.rawValue)

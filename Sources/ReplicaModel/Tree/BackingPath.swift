@@ -72,7 +72,7 @@ extension Tree {
 
     /// Detects writes by programs that have had the file open since before the import, or that write below the mount.
     private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
-        guard node.kind == .file, node.writers == 0, node.materialization == .whole, !scan.isRunning,
+        guard node.kind == .file, node.writers == 0, node.materialization == .whole, scan == nil,
             FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
         else { return }
         noteContent(FileFingerprint(status), of: node)

@@ -10,14 +10,14 @@ extension Tree {
     /// The entries of a folder, all loaded; compared with the backing tree first when a scan is due.
     @discardableResult
     func children(of folder: Node) throws(ReplicaError) -> NodeTable<FileName> {
-        if let children = folder.children, scan.isSettled(folder.number) { return children }
+        if let children = folder.children, isSettled(folder) { return children }
         if folder.children == nil { try load(folder) }
-        if scan.isRunning, !isAway(folder), scan.compared.insert(folder.number).inserted {
+        if scan != nil, !isAway(folder), scan?.compared.insert(folder.number).inserted == true {
             do throws(ReplicaError) {
                 try compareEntries(of: folder)
             } catch {
                 // It is compared at the place where it is found, or not at all.
-                scan.compared.remove(folder.number)
+                scan?.compared.remove(folder.number)
                 throw error
             }
         }
@@ -28,7 +28,7 @@ extension Tree {
     private func isAway(_ folder: Node) -> Bool {
         var here: Node? = folder
         while let node = here {
-            if scan.isMissing(node) { return true }
+            if isMissing(node) { return true }
             here = node.parent
         }
         return false
@@ -103,7 +103,7 @@ extension Tree {
                 _ = try find(row)
             } catch {
                 // Its folder was moved: the scan finds both at the new place.
-                guard scan.isRunning, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
+                guard scan != nil, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
             }
         }
     }
@@ -119,7 +119,7 @@ extension Tree {
 
     /// Unloads a folder's entries if they are not in use. Requires that everything is recorded.
     func unload(_ folder: Node) {
-        guard unrecorded.isEmpty, scan.isSettled(folder.number) else { return }
+        guard unrecorded.isEmpty, isSettled(folder) else { return }
         guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }
         if !children.isEmpty { items.holdsAll = false }
         for node in children.values {
@@ -132,7 +132,7 @@ extension Tree {
     /// Unloads unused folders from the leaves up, checking about `limit` nodes; none if nothing has happened since all were
     /// checked.
     func unloadFolders(limit: Int) {
-        guard items.mayHaveIdle, unrecorded.isEmpty, !scan.isRunning else { return }
+        guard items.mayHaveIdle, unrecorded.isEmpty, scan == nil else { return }
         var left = limit
         unloadFolders(below: root, left: &left)
         items.mayHaveIdle = left <= 0
@@ -149,7 +149,7 @@ extension Tree {
 
     private func isIdle(_ node: Node) -> Bool {
         node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isPending && node.failure == nil
-            && (node.children?.isEmpty ?? true) && items.writing[node.number] == nil && !scan.isMissing(node)
+            && (node.children?.isEmpty ?? true) && items.writing[node.number] == nil && !isMissing(node)
             && node.inodeNumber == node.number && !items.isLinked(node)
     }
 }

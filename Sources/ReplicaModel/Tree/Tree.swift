@@ -26,7 +26,8 @@ final class Tree {
     var presentations = Presentations()
     var wanted = WantedItems()
     var policy = StorePolicy()
-    var scan = ScanState()
+    /// Nil if the tree is known to be as recorded.
+    var scan: ScanState?
 
     init(
         root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
@@ -144,7 +145,7 @@ final class Tree {
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         node.parent = nil
-        scan.forget(node)
+        scan?.forget(node)
         items.unlink(node)
     }
 
