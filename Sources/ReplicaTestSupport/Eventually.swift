@@ -1,6 +1,8 @@
-/// The one timeout for effects of other threads and processes: far above what they take, also on a busy machine. What a test
-/// has to tell apart from it takes a minute or more.
-package let eventLimit = Duration.seconds(50)
+internal import Glibc
+
+/// The one timeout for effects of other threads and processes: far above what they take, also on a busy machine. Whoever
+/// tells a timeout of the product apart from an effect makes that one an hour.
+package let eventLimit = Duration.seconds(300)
 
 /// Waits for a condition, at most for ``eventLimit``.
 /// - Returns: Whether it became true.
@@ -10,6 +12,16 @@ package func eventually(_ condition: () async throws -> Bool) async throws -> Bo
         if try await condition() { return true }
         guard ContinuousClock.now < end else { return false }
         try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+/// ``eventually(_:)`` for a thread that may block.
+package func blockUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+    let end = ContinuousClock.now + eventLimit
+    while true {
+        if try condition() { return true }
+        guard ContinuousClock.now < end else { return false }
+        usleep(10_000)
     }
 }
 
@@ -25,6 +37,3 @@ package func eventually<Value, Failure: Error>(
         try await Task.sleep(for: .milliseconds(10))
     }
 }
-
-/// Whether no longer timeout than ``eventLimit`` has passed.
-package func isPrompt(since begin: ContinuousClock.Instant) -> Bool { .now - begin < eventLimit }

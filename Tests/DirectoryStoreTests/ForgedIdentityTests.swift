@@ -95,13 +95,14 @@ import Testing
         var anchor = try await store.currentAnchor()
         try forge("z", known.identifier)
         var told: [Item] = []
-        for _ in 0..<600 where !told.contains(where: { $0.filename == FileName("z") }) {
+        let isTold = try await eventually {
             let batch = try await store.enumerateChanges(from: anchor)
             anchor = batch.anchor
             told += batch.updated
             #expect(!batch.deleted.contains(known.identifier))
-            try await Task.sleep(for: .milliseconds(50))
+            return told.contains { $0.filename == FileName("z") }
         }
+        #expect(isTold)
         let forged = try #require(told.last { $0.filename == FileName("z") })
         #expect(try await store.child("a").identifier == known.identifier)
         #expect(try await store.child("z").identifier != known.identifier)

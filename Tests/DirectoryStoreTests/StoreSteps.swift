@@ -84,23 +84,21 @@ extension DirectoryStore {
         return String(decoding: buffer.bytes, as: UTF8.self)
     }
 
-    /// Waits for changes until `isReached`, at most 30 s.
+    /// Waits for changes until `isReached`.
     func changes(
         from anchor: SyncAnchor, until isReached: ([ItemIdentifier: Item], Set<ItemIdentifier>) -> Bool
     ) async throws -> (updated: [ItemIdentifier: Item], deleted: Set<ItemIdentifier>) {
         var anchor = anchor
         var updated: [ItemIdentifier: Item] = [:]
         var deleted: Set<ItemIdentifier> = []
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
+        let haveCome = try await eventually {
             let batch = try await enumerateChanges(from: anchor)
             for item in batch.updated { updated[item.identifier] = item }
             deleted.formUnion(batch.deleted)
             anchor = batch.anchor
-            if isReached(updated, deleted) { return (updated, deleted) }
-            if !batch.moreComing { try await Task.sleep(for: .milliseconds(10)) }
+            return isReached(updated, deleted)
         }
-        Issue.record("the changes never came: \(updated.count) updated, \(deleted.count) deleted")
+        #expect(haveCome, "the changes never came: \(updated.count) updated, \(deleted.count) deleted")
         return (updated, deleted)
     }
 

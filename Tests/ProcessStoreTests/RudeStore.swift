@@ -24,9 +24,10 @@ struct RudeStore {
 
     static let limits: ProcessLimits = {
         var limits = ProcessLimits()
-        limits.hello = .seconds(60)
-        limits.silence = .seconds(60)
-        limits.answerToCancel = .seconds(60)
+        // No test ends by these.
+        limits.hello = .seconds(3_600)
+        limits.silence = .seconds(3_600)
+        limits.answerToCancel = .seconds(3_600)
         limits.farewell = .milliseconds(500)
         limits.termination = .milliseconds(300)
         limits.firstPause = .milliseconds(50)

@@ -12,7 +12,7 @@ import Testing
         store.allow([.reading], of: "d")
         try await withDomain(store, enforcing: true) { mounted, checks in
             let (folder, file) = (mounted.mount + "/d", mounted.mount + "/d/x")
-            checks.expect(eventually { readFile(file) == "one" }, "read")
+            checks.expect(blockUntil { readFile(file) == "one" }, "read")
             checks.refused(open(file, O_WRONLY), EACCES)
             checks.refused(open(file, O_RDWR | O_TRUNC), EACCES)
             checks.refused(truncate(file, 0), EACCES)
@@ -25,7 +25,7 @@ import Testing
             checks.refused(chmod(file, 0o600), EPERM)
 
             store.allow(.all, of: "d/x")
-            checks.expect(eventually { (status(file)?.st_mode ?? 0) & 0o777 == 0o644 }, "allowed again")
+            checks.expect(blockUntil { (status(file)?.st_mode ?? 0) & 0o777 == 0o644 }, "allowed again")
             let opened = checks.call(open(file, O_WRONLY | O_TRUNC))
             checks.call(close(opened))
             checks.equal(names(in: folder), ["x"])

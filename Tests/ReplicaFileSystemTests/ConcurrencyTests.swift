@@ -45,7 +45,7 @@ import Testing
         store.write(content, to: "f")
         try await withDomain(store) { mounted, checks in
             let path = mounted.mount + "/f"
-            checks.expect(eventually { status(path) != nil }, "listed")
+            checks.expect(blockUntil { status(path) != nil }, "listed")
             inParallel(4) { thread in
                 for round in 0..<40 {
                     let file = checks.call(open(path, O_RDONLY), "open")

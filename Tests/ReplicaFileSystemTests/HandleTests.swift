@@ -1,6 +1,7 @@
 import CLinux
 import FuseMount
 import Glibc
+import ReplicaTestSupport
 import Testing
 
 @testable import ReplicaFileSystem
@@ -75,7 +76,7 @@ import Testing
         let replica = mounted.replica
         let names = replica.withTree { $0.root.children?.values.map(\.name) ?? [] }
         for name in names { mounted.fileSystem.session?.notifier.invalidateEntry(parent: 1, name: name.bytes) }
-        let isForgotten = eventually {
+        let isForgotten = blockUntil {
             replica.withTree { tree in tree.items.values.allSatisfy { $0 === tree.root || $0.lookups == 0 } }
         }
         checks.expect(isForgotten, "forgotten")
@@ -107,7 +108,7 @@ private struct Handle {
     /// Whether it is refused with ESTALE. While the kernel still releases the last descriptor of what is gone, which it
     /// does behind close(2), it knows the inode.
     func isStale(in mount: String) -> Bool {
-        eventually {
+        blockUntil {
             let file = open(in: mount, O_RDONLY)
             if file >= 0 { close(file) }
             return file < 0 && errno == ESTALE

@@ -16,19 +16,19 @@ import Testing
 
     @Test func comesWhenItIsAskedFor() async throws {
         try await withDomain(Self.makeStore()) { mounted, checks in
-            checks.expect(eventually { names(in: mounted.mount) == ["big", "d"] }, "\(names(in: mounted.mount))")
+            checks.expect(blockUntil { names(in: mounted.mount) == ["big", "d"] }, "\(names(in: mounted.mount))")
             checks.equal(status(mounted.mount + "/d/hello")?.st_size, 20)
             checks.equal(mounted.store.calls(of: .fetchContents).count, 0)
             checks.equal(readFile(mounted.mount + "/d/hello"), "hello from the store")
             checks.equal(readFile(mounted.tree + "/d/hello"), "hello from the store")
             checks.expect(writeFile(mounted.mount + "/d/hello", "ours"), "write")
-            checks.expect(eventually { mounted.store.text(at: "d/hello") == "ours" }, "sent")
+            checks.expect(blockUntil { mounted.store.text(at: "d/hello") == "ours" }, "sent")
         }
     }
 
     @Test func aRangeIsNotTheWhole() async throws {
         try await withDomain(Self.makeStore()) { mounted, checks in
-            checks.expect(eventually { status(mounted.mount + "/big") != nil }, "listed")
+            checks.expect(blockUntil { status(mounted.mount + "/big") != nil }, "listed")
             let file = checks.call(open(mounted.mount + "/big", O_RDONLY))
             var byte: UInt8 = 0
             checks.equal(pread(file, &byte, 1, 3 << 20), 1)
@@ -40,7 +40,7 @@ import Testing
 
     @Test func truncationFetchesNothing() async throws {
         try await withDomain(Self.makeStore()) { mounted, checks in
-            checks.expect(eventually { status(mounted.mount + "/big") != nil }, "listed")
+            checks.expect(blockUntil { status(mounted.mount + "/big") != nil }, "listed")
             checks.call(chmod(mounted.mount + "/big", 0o600))
             checks.call(rename(mounted.mount + "/big", mounted.mount + "/small"))
             checks.expect(writeFile(mounted.mount + "/small", "new"), "write")
@@ -53,7 +53,7 @@ import Testing
         var options = FileSystemOptions()
         options.programsThatDoNotHydrate = ["thumbnailer"]
         try await withDomain(Self.makeStore(), options) { mounted, checks in
-            checks.expect(eventually { status(mounted.mount + "/d/hello") != nil }, "listed")
+            checks.expect(blockUntil { status(mounted.mount + "/d/hello") != nil }, "listed")
             checks.expect(writeFile("/proc/thread-self/comm", "thumbnailer"), "rename the thread")
             checks.expect(readFile(mounted.mount + "/d/hello") == nil, "was read")
             checks.equal(errno, EDEADLK)
@@ -72,7 +72,7 @@ import Testing
             try? await Task.sleep(for: .seconds(20))
         })
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { status(mounted.mount + "/d/hello") != nil }, "listed")
+            checks.expect(blockUntil { status(mounted.mount + "/d/hello") != nil }, "listed")
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { _ in }
             sigaction(SIGURG, &action, nil)

@@ -9,7 +9,7 @@ import Testing
         let store = MemoryStore()
         store.write("base", to: "old")
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { names(in: mounted.mount) == ["old"] }, "listed")
+            checks.expect(blockUntil { names(in: mounted.mount) == ["old"] }, "listed")
             checks.equal(readFile(mounted.mount + "/old"), "base")
             checks.expect(status(mounted.mount + "/new") == nil, "absent, and known to be")
             let watch = Watch(mounted.mount)
@@ -24,7 +24,7 @@ import Testing
             store.write("changed", to: "old")
             store.signal()
             checks.expect(watch.sees(IN_MODIFY, "old"), "modify")
-            checks.expect(eventually { readFile(mounted.mount + "/old") == "changed" }, "content")
+            checks.expect(blockUntil { readFile(mounted.mount + "/old") == "changed" }, "content")
             checks.equal(status(mounted.mount + "/old")?.st_size, 7)
 
             store.move("new", to: "moved")
@@ -45,12 +45,12 @@ import Testing
         let store = MemoryStore()
         store.write("first", to: "f")
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { readFile(mounted.mount + "/f") == "first" }, "listed")
+            checks.expect(blockUntil { readFile(mounted.mount + "/f") == "first" }, "listed")
             let file = checks.call(open(mounted.mount + "/f", O_RDONLY))
             let number = status(mounted.mount + "/f")?.st_ino
             store.write("second edition", to: "f")
             store.signal()
-            checks.expect(eventually { readFile(mounted.mount + "/f") == "second edition" }, "new opens see the new")
+            checks.expect(blockUntil { readFile(mounted.mount + "/f") == "second edition" }, "new opens see the new")
             var bytes = [UInt8](repeating: 0, count: 50)
             let count = pread(file, &bytes, 50, 0)
             checks.equal(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self), "first")
@@ -66,7 +66,7 @@ import Testing
         store.makeFolder("d")
         store.write("x", to: "d/x")
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { status(mounted.mount + "/d") != nil }, "listed")
+            checks.expect(blockUntil { status(mounted.mount + "/d") != nil }, "listed")
             let late = mounted.tree + "/late"
             let asked = Flag()
             store.setHooks(before: { call in
@@ -84,7 +84,7 @@ import Testing
             asked.wait()
             store.write("came", to: "late")
             store.signal()
-            checks.expect(eventually { status(late) != nil }, "applied")
+            checks.expect(blockUntil { status(late) != nil }, "applied")
             removed.wait()
             store.setHooks()
             checks.equal(readFile(mounted.mount + "/late"), "came")
@@ -105,7 +105,7 @@ private final class Watch {
 
     /// Waits until an event of this kind came for `name`.
     func sees(_ mask: Int32, _ name: String) -> Bool {
-        eventually {
+        blockUntil {
             read()
             return seen.contains { $0.mask & UInt32(mask) != 0 && $0.name == name }
         }

@@ -19,7 +19,7 @@ import Testing
             }
         }
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { readFile(mounted.mount + "/f") == "text" }, "listed")
+            checks.expect(blockUntil { readFile(mounted.mount + "/f") == "text" }, "listed")
             for name in ["f", "d"] {
                 for place in [mounted.mount, mounted.tree] { checks.equal(Self.mode(place + "/" + name), 0o755) }
                 checks.refused(lgetxattr(mounted.tree + "/" + name, "trusted.a", nil, 0), ENODATA)
@@ -31,8 +31,8 @@ import Testing
             store.write("newer", to: "open")
             store.update("open") { $0.mode = 0o4711 }
             store.signal()
-            checks.expect(eventually { readFile(mounted.mount + "/open") == "newer" }, "content")
-            checks.expect(eventually { Self.mode(mounted.mount + "/open") == 0o711 }, "mode")
+            checks.expect(blockUntil { readFile(mounted.mount + "/open") == "newer" }, "content")
+            checks.expect(blockUntil { Self.mode(mounted.mount + "/open") == 0o711 }, "mode")
             close(file)
         }
     }
@@ -43,24 +43,24 @@ import Testing
             let path = mounted.mount + "/f"
             checks.expect(writeFile(path, "local"), "write")
             checks.call(chmod(path, 0o4755))
-            checks.expect(eventually { store.item(at: "f")?.metadata.mode == 0o755 }, "sent without")
+            checks.expect(blockUntil { store.item(at: "f")?.metadata.mode == 0o755 }, "sent without")
             // What can't be read just now is asked for again.
-            checks.expect(eventually { (try? mounted.domain.report().pending) == 0 }, "in step")
+            checks.expect(blockUntil { (try? mounted.domain.report().pending) == 0 }, "in step")
             checks.equal(Self.mode(path), 0o4755)
             // Something else of it changes in the store: no edit comes of that, and the bit stays.
             store.clearCalls()
             store.update("f") { $0.tags = "red" }
             store.signal()
-            checks.expect(eventually { lgetxattr(path, "user.xdg.tags", nil, 0) == 3 }, "tags")
+            checks.expect(blockUntil { lgetxattr(path, "user.xdg.tags", nil, 0) == 3 }, "tags")
             checks.equal(Self.mode(path), 0o4755)
             store.update("f") { $0.tags = "green" }
             store.signal()
-            checks.expect(eventually { lgetxattr(path, "user.xdg.tags", nil, 0) == 5 }, "tags again")
+            checks.expect(blockUntil { lgetxattr(path, "user.xdg.tags", nil, 0) == 5 }, "tags again")
             checks.equal(store.calls(of: .modifyItem).count, 0)
             // The store's bytes have no rights, and neither has what it says of the mode.
             store.write("theirs", to: "f")
             store.signal()
-            checks.expect(eventually { readFile(path) == "theirs" }, "content")
+            checks.expect(blockUntil { readFile(path) == "theirs" }, "content")
             checks.equal(Self.mode(path), 0o755)
             checks.equal(Self.mode(mounted.tree + "/f"), 0o755)
         }
@@ -72,11 +72,11 @@ import Testing
         store.write("theirs", to: "f")
         try await withDomain(store) { mounted, checks in
             let path = mounted.mount + "/f"
-            checks.expect(eventually { status(path) != nil }, "listed")
+            checks.expect(blockUntil { status(path) != nil }, "listed")
             checks.call(chmod(path, 0o6755))
             checks.equal(readFile(path), "theirs")
             checks.equal(Self.mode(mounted.tree + "/f"), 0o755)
-            checks.expect(eventually { Self.mode(path) == 0o755 }, "mode")
+            checks.expect(blockUntil { Self.mode(path) == 0o755 }, "mode")
         }
     }
 
@@ -86,10 +86,10 @@ import Testing
         store.update("f") { $0.mode = 0o4755 }
         try await withDomain(store, trustsSetID: true) { mounted, checks in
             let path = mounted.mount + "/f"
-            checks.expect(eventually { readFile(path) == "text" }, "listed")
+            checks.expect(blockUntil { readFile(path) == "text" }, "listed")
             checks.equal(Self.mode(path), 0o4755)
             checks.call(chmod(path, 0o2755))
-            checks.expect(eventually { store.item(at: "f")?.metadata.mode == 0o2755 }, "sent")
+            checks.expect(blockUntil { store.item(at: "f")?.metadata.mode == 0o2755 }, "sent")
         }
     }
 }

@@ -13,7 +13,7 @@ import Threads
         store.write("first", to: "a")
         store.write("second", to: "y")
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { readFile(mounted.mount + "/a") == "first" }, "listed")
+            checks.expect(blockUntil { readFile(mounted.mount + "/a") == "first" }, "listed")
             checks.equal(readFile(mounted.mount + "/y"), "second")
             let replica = mounted.domain.replica
             guard let real = replica.presenter.withLock({ $0 }) else { return checks.expect(false, "mounted") }
@@ -21,18 +21,18 @@ import Threads
             replica.setPresenter(late)
             store.move("a", to: "c")
             store.signal()
-            checks.expect(eventually { readFile(mounted.tree + "/c") == "first" }, "moved")
+            checks.expect(blockUntil { readFile(mounted.tree + "/c") == "first" }, "moved")
             store.move("y", to: "a")
             store.signal()
-            checks.expect(eventually { readFile(mounted.tree + "/a") == "second" }, "moved in its place")
+            checks.expect(blockUntil { readFile(mounted.tree + "/a") == "second" }, "moved in its place")
 
             checks.call(rename(mounted.mount + "/a", mounted.mount + "/b"))
             replica.setPresenter(real)
             late.release()
             checks.equal(readFile(mounted.tree + "/b"), "second")
-            checks.expect(eventually { readFile(mounted.mount + "/b") == "second" }, "shown where it is")
-            checks.expect(eventually { readFile(mounted.mount + "/c") == "first" }, "and so is the other")
-            checks.expect(eventually { names(in: mounted.mount) == ["b", "c"] }, "listed where they are")
+            checks.expect(blockUntil { readFile(mounted.mount + "/b") == "second" }, "shown where it is")
+            checks.expect(blockUntil { readFile(mounted.mount + "/c") == "first" }, "and so is the other")
+            checks.expect(blockUntil { names(in: mounted.mount) == ["b", "c"] }, "listed where they are")
         }
     }
 }

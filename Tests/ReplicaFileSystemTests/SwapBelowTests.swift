@@ -117,7 +117,7 @@ import Testing
             let victim = Self.makeVictim(mounted.place)
             let before = portrait(of: victim)
             for name in names {
-                checks.expect(eventually { readFile(mounted.mount + "/d/" + name) == "text" }, "listed")
+                checks.expect(blockUntil { readFile(mounted.mount + "/d/" + name) == "text" }, "listed")
             }
             let below = Self.giveAway(mounted.mount, mounted.tree, mode: 0o755, names, victim + "/file", checks)
             let swapper = Self.swapper(names, below)

@@ -121,7 +121,7 @@ import Testing
             }
             let before = portrait(of: victim)
             let sub = mounted.mount + "/d/sub"
-            checks.expect(eventually { names(in: sub).count == 80 }, "listed")
+            checks.expect(blockUntil { names(in: sub).count == 80 }, "listed")
             for name in names(in: sub) { checks.equal(readFile(sub + "/" + name), "old") }
             let folder = checks.call(open(sub, O_RDONLY | O_DIRECTORY))
             checks.call(symlink(victim, mounted.mount + "/d/other"))
@@ -136,15 +136,15 @@ import Testing
                 store.makeSymlink("d/sub/link\(round)", to: "f1")
                 store.signal()
                 let here = "/proc/self/fd/\(folder)"
-                checks.expect(eventually { status(here + "/link\(round)") != nil }, "link \(round)")
-                checks.expect(eventually { readFile(here + "/f\(round)") == "newer \(round)" }, "content \(round)")
+                checks.expect(blockUntil { status(here + "/link\(round)") != nil }, "link \(round)")
+                checks.expect(blockUntil { readFile(here + "/f\(round)") == "newer \(round)" }, "content \(round)")
             }
             swapper.end()
             checks.expect(swapper.hasSwapped(20), "only \(swapper.swaps) swaps")
             checks.equal(portrait(of: victim), before)
             // Deletions wait for a moment of quiet.
             let left = { names(in: "/proc/self/fd/\(folder)/").count }
-            checks.expect(eventually { left() == 120 }, "\(left()) are left")
+            checks.expect(blockUntil { left() == 120 }, "\(left()) are left")
             close(folder)
         }
     }

@@ -11,12 +11,12 @@ import Testing
         let item = store.write("one", to: "d/x")
         store.write("two", to: "folder/y")
         try await withDomain(store) { mounted, checks in
-            checks.expect(eventually { readFile(mounted.mount + "/d/x") == "one" }, "listed")
+            checks.expect(blockUntil { readFile(mounted.mount + "/d/x") == "one" }, "listed")
             session("gio trash d/x folder", mounted, checks)
             let home = mounted.mount + "/.Trash-\(geteuid())"
             checks.equal(names(in: home + "/files"), ["folder", "x"])
             checks.equal(names(in: home + "/info"), ["folder.trashinfo", "x.trashinfo"])
-            checks.expect(eventually { store.entries.keys.sorted() == ["d"] }, "trashed: \(store.entries.keys)")
+            checks.expect(blockUntil { store.entries.keys.sorted() == ["d"] }, "trashed: \(store.entries.keys)")
             checks.equal(store.content(of: item.identifier), Array("one".utf8))
             checks.equal(Set(store.calls(of: .modifyItem).map(\.template?.parent)), [.trash])
 
@@ -27,14 +27,14 @@ import Testing
                 gio trash --restore "$(address)"
                 """, mounted, checks)
             checks.equal(readFile(mounted.mount + "/d/x"), "one")
-            checks.expect(eventually { store.item(at: "d/x")?.identifier == item.identifier }, "restored")
+            checks.expect(blockUntil { store.item(at: "d/x")?.identifier == item.identifier }, "restored")
             checks.equal(store.item(at: "d/x")?.version.content, item.version.content)
 
             // GVfs moves what it deletes to a folder of its own first.
             session(
                 "gio trash --empty; until [ -z \"$(ls -A .Trash-*/files .Trash-*/expunged | grep -v :)\" ]; do sleep 0.1; done",
                 mounted, checks)
-            checks.expect(eventually { store.calls(of: .deleteItem).count == 2 }, "deleted")
+            checks.expect(blockUntil { store.calls(of: .deleteItem).count == 2 }, "deleted")
             checks.equal(store.entries.keys.sorted(), ["d", "d/x"])
             checks.expect(store.calls(of: .createItem).isEmpty, "made: \(store.calls(of: .createItem))")
         }

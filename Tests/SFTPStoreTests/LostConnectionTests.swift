@@ -14,6 +14,8 @@ import Threads
         var limits = ConnectionLimits()
         limits.firstPause = .milliseconds(200)
         limits.steady = .milliseconds(500)
+        // No test ends by this.
+        limits.silence = .seconds(3_600)
         return limits
     }()
 
@@ -53,15 +55,20 @@ import Threads
         let chosen = limits
         try await SFTPScratch.run(limits: chosen) { scratch in
             try await scratch.write("file", "text")
+            let hung = scratch.storage.reconnector.process
             scratch.server.signalSessions(SIGSTOP)
-            let begin = ContinuousClock.now
-            // The second connection answers.
-            #expect(try await scratch.read("file") == Array("text".utf8))
-            #expect(.now - begin > .milliseconds(900))
+            // Another connection answers, though on a busy machine perhaps not the second one.
+            func mayPass(_ error: any Error) -> Bool {
+                if case PathStorageError.unreachable = error { true } else { false }
+            }
+            let content = try await eventually(despite: mayPass) { try await scratch.read("file") }
+            #expect(content == Array("text".utf8))
+            let living = scratch.storage.reconnector.process
+            #expect(living != hung)
+            #expect(try await eventually { kill(hung, 0) == -1 })
             // An idle connection is not a hung one.
             try await Task.sleep(for: .milliseconds(1_500))
-            #expect(scratch.storage.trouble == nil)
-            #expect(try await scratch.names() == ["file"])
+            #expect(scratch.storage.reconnector.process == living && scratch.storage.trouble == nil)
         }
     }
 
@@ -70,12 +77,14 @@ import Threads
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
             scratch.server.signalSessions(SIGSTOP)
-            let task = Task { try await scratch.read("file") }
+            let outcome = Locked<PathStorageError?>(nil)
+            let task = Task {
+                let error = try await failure { _ = try await scratch.read("file") }
+                outcome.withLock { $0 = error }
+            }
             try await Task.sleep(for: .milliseconds(200))
-            let begin = ContinuousClock.now
             task.cancel()
-            await #expect(throws: PathStorageError.cancelled) { _ = try await task.value }
-            #expect(isPrompt(since: begin))
+            #expect(try await eventually { outcome.withLock { $0 } == .cancelled })
             scratch.server.signalSessions(SIGCONT)
             #expect(try await scratch.names() == ["file"])
         }

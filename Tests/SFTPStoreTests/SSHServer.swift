@@ -108,12 +108,7 @@ final class SSHServer: Sendable {
             path: words[0], words: words, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=\(folder)"])
         let sshd = try SpawnedProcess(call)
         running.withLock { $0 = sshd }
-        let end = ContinuousClock.now + eventLimit
-        while ContinuousClock.now < end {
-            if isListening { return }
-            usleep(25_000)
-        }
-        throw POSIXError(.ECONNREFUSED)
+        guard blockUntil({ isListening }) else { throw POSIXError(.ECONNREFUSED) }
     }
 
     /// Kills it with all its sessions.

@@ -6,6 +6,8 @@ package struct DomainOptions: Sendable, Hashable {
     package var cacheLimit: Int64?
     /// The minimum number of bytes to leave free on the backing filesystem; nil for none.
     package var minimumFree: Int64?
+    /// Seconds between pulls from a store that sends no signals.
+    package var pullInterval = 60.0
     /// Seconds after which a fetch without progress is aborted.
     package var stallTimeout = 60.0
     /// The same for every other call of the store.

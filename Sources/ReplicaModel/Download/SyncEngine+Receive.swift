@@ -19,9 +19,6 @@ extension SyncEngine {
         return true
     }
 
-    /// Seconds between pulls from a store that sends no signals.
-    private static let pullInterval = 60.0
-
     /// Pulls the store's changes and notes them.
     func pull() async {
         let number = state.withLock { $0.pulls.begin() }
@@ -36,7 +33,7 @@ extension SyncEngine {
             state.withLock { state in
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false
-                state.pulls.next = replica.now() + Self.pullInterval
+                state.pulls.next = replica.now() + options.pullInterval
                 // These changes are applied before more are requested.
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
@@ -76,7 +73,7 @@ extension SyncEngine {
         }
         noteRecognitionFailure(error)
         state.withLock { state in
-            state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + Self.pullInterval
+            state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullInterval
         }
     }
 

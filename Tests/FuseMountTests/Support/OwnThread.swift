@@ -39,12 +39,3 @@ final class Running<Value: Sendable>: Sendable {
         handle.wait(until: { $0 != nil }, { $0! })
     }
 }
-
-/// Waits up to 50 seconds for a condition.
-func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<5000 {
-        if condition() { return true }
-        usleep(10_000)
-    }
-    return condition()
-}

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ReplicaTestSupport
 
 /// A process, identified by its ID and its start time.
 struct RunningProcess: Equatable, Sendable {
@@ -47,6 +48,6 @@ struct RunningProcess: Equatable, Sendable {
     /// Kills it, even if it ignores signals.
     func end() async throws {
         if isRunning { kill(id, SIGKILL) }
-        _ = try await ends(by: .now + .seconds(30))
+        _ = try await ends(by: .now + eventLimit)
     }
 }

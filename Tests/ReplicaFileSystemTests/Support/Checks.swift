@@ -40,12 +40,3 @@ final class Checks: @unchecked Sendable {  // The mutex guards the list.
         if errno != error { fail("\(String(cString: strerror(errno)))", line: line) }
     }
 }
-
-/// Polls until `condition` holds, for 50 seconds at most.
-func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<5000 {
-        if condition() { return true }
-        usleep(10_000)
-    }
-    return condition()
-}

@@ -54,6 +54,8 @@ func withDomain(
     try await onThread {
         var settings = DomainOptions()
         settings.settle = settle
+        // A change comes by its signal, or not at all.
+        settings.pullInterval = 3_600
         settings.enforcesCapabilities = enforcing
         settings.trustsSetID = trustsSetID
         let mounted = try MountedDomain(store, options, settings: settings)

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaTestSupport
 
 /// A user who exchanges names as fast as possible.
 final class Swapper: @unchecked Sendable {  // The mutex guards the state.
@@ -38,7 +39,7 @@ final class Swapper: @unchecked Sendable {  // The mutex guards the state.
     var swaps: Int { locked { count } }
 
     /// Waits until it went so often; false when it does not.
-    func hasSwapped(_ times: Int) -> Bool { eventually { swaps >= times } }
+    func hasSwapped(_ times: Int) -> Bool { blockUntil { swaps >= times } }
 
     func end() {
         locked { isOver = true }

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 import Logging
-import ReplicaTestSupport
 import SystemPackage
 import Testing
 
 @testable import ReplicaModel
+@testable import ReplicaTestSupport
 
 /// Additional steps of the bench for the statements.
 extension Bench {
@@ -53,13 +53,9 @@ extension Bench {
         }
     }
 
-    /// Waits until `isTrue`; generous, for slow machines.
+    /// Waits until `isTrue`.
     func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(300)
-        while try await !isTrue() {
-            try #require(ContinuousClock.now < end, "never: \(what)")
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try #require(try await eventually(isTrue), "never: \(what)")
     }
 
     /// A domain in sync with a store of files: `f0`, `f1`, ...

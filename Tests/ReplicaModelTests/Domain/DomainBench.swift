@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 import Logging
-import ReplicaTestSupport
 import SystemPackage
 import Testing
 
 @testable import ReplicaModel
+@testable import ReplicaTestSupport
 @testable import Threads
 
 /// A running domain over a memory store, in a temporary folder.
@@ -42,6 +42,8 @@ final class DomainBench: Sendable {
         self.store = store
         var options = options
         options.settle = 0.01
+        // A change comes by its signal, or not at all.
+        options.pullInterval = 3_600
         self.options = options
         current = Locked(try Domain.open(own.state, store: store, options: options, log: Self.quiet))
     }
@@ -60,13 +62,9 @@ final class DomainBench: Sendable {
         next.start()
     }
 
-    /// Waits until `isTrue`; generous, for slow machines.
+    /// Waits until `isTrue`.
     func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(300)
-        while try await !isTrue() {
-            guard ContinuousClock.now < end else { throw Never(what: what, state: state) }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        guard try await eventually(isTrue) else { throw Never(what: what, state: state) }
     }
 
     struct Never: Error {

@@ -1,9 +1,9 @@
 import Glibc
-import ReplicaTestSupport
 import SystemPackage
 import Testing
 
 @testable import ReplicaModel
+@testable import ReplicaTestSupport
 @testable import Threads
 
 /// Endless answers: each is aborted in time and reported, and blocks nothing else.
@@ -124,7 +124,7 @@ import Testing
         try own.state.makeDomain()
         let domain = try Domain.open(own.state, store: store, log: DomainBench.quiet)
         domain.start()
-        while counter.withLock({ $0 }) < 50 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await eventually { counter.withLock { $0 } >= 50 })
         try await domain.stop()
     }
 }
