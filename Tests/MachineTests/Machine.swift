@@ -8,6 +8,7 @@ import Threads
 @testable import ReplicaModel
 
 /// One machine: a replica with its engine, driven step by step on a clock of its own, and a store that it opens anew after each crash.
+/// Large: a method for each thing that happens to a machine.
 final class Machine: Sendable {
     /// One run of the daemon.
     struct Run: Sendable {

@@ -9,7 +9,8 @@ import Threads
 
 /// A store, a tree and the daemon between them, with a virtual clock: everything follows from the steps.
 ///
-/// One thing happens at a time; the race that a store call meets happens within that call.
+/// One thing happens at a time; the race that a store call meets happens within that call. Large: a step of the simulation may
+/// change anything in it, and each file has the methods of one kind of step.
 // The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
 final class World: @unchecked Sendable {
     let store: any Remote

@@ -5,7 +5,8 @@ import Threads
 
 @testable import FuseMount
 
-/// Shows another folder, by descriptors. Counts what it is asked and caches nothing for long unless told.
+/// Shows another folder, by descriptors. Counts the requests and caches nothing for long unless told. Large: a method for each
+/// request of the kernel.
 final class MirrorFileSystem: FileSystem {
     let features: Features
     let usesBacking: Bool

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Makes system calls below a folder and writes down how they ended: what two filesystems are compared by.
+/// Makes system calls below a folder and writes down how they ended: what two filesystems are compared by. Large: a method for
+/// each system call.
 final class Probe {
     let root: String
     private(set) var log: [String] = []

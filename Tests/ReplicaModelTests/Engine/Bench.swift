@@ -7,7 +7,8 @@ import SystemPackage
 @testable import ReplicaModel
 @testable import Threads
 
-/// A replica with its engine over a memory store, driven step by step with a manual clock.
+/// A replica with its engine over a memory store, driven step by step with a manual clock. Large: a method for each step that a
+/// test takes, of programs, the engine and the machine.
 final class Bench {
     private let folder: BenchFolder
     var folders: StateFolders { folder.state }

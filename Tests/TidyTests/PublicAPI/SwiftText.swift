@@ -56,6 +56,8 @@ private struct LiteralReader {
                 blank(to: end, isComment: true)
             } else if text[index] == UInt8(ascii: "\"") {
                 blank(to: endOfLiteral(at: index), isComment: false)
+            } else if let end = endOfRawLiteral(at: index) {
+                blank(to: end, isComment: false)
             } else {
                 index += 1
             }
@@ -70,6 +72,23 @@ private struct LiteralReader {
             if isComment { text[place] = UInt8(ascii: " ") }
         }
         index = end
+    }
+
+    /// The index behind `#"..."#` or `#/.../#`, in which only the same number of signs ends the literal; nil for anything else.
+    private func endOfRawLiteral(at start: Int) -> Int? {
+        let signs = text[start...].prefix { $0 == UInt8(ascii: "#") }
+        let begin = start + signs.count
+        guard !signs.isEmpty, begin < text.count else { return nil }
+        let mark = text[begin]
+        guard mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "/") else { return nil }
+        let isLong = mark == UInt8(ascii: "\"") && text[begin...].starts(with: "\"\"\"".utf8)
+        let end = [UInt8](repeating: mark, count: isLong ? 3 : 1) + signs
+        var place = begin + end.count - signs.count
+        while place + end.count <= text.count {
+            if text[place...].starts(with: end) { return place + end.count }
+            place += 1
+        }
+        return text.count
     }
 
     /// The index behind a string literal; what is interpolated may have literals of its own.

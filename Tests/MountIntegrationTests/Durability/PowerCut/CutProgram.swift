@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import ReplicaTestSupport
 
-/// A program that works in its own folder on a mount, and records what was acknowledged.
+/// A program that works in its own folder on a mount, and records what was acknowledged. Large: a method for each call that it makes.
 ///
 /// One thread at a time uses it.
 final class CutProgram: @unchecked Sendable {
