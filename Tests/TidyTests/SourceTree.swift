@@ -23,13 +23,58 @@ enum SourceTree {
     static func files(below folder: String, suffix: String) -> [File] {
         let start = root.appending(path: folder)
         let names = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
-        return names.filter { $0.hasSuffix(suffix) }.sorted().map { file("\(folder)/\($0)") }
+        return names.filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.sorted().map { file("\(folder)/\($0)") }
     }
 
     /// A document's text, or nil where there is no such document yet.
     static func document(_ path: String) -> String? {
         FileManager.default.fileExists(atPath: root.appending(path: path).path)
             ? file(path).lines.joined(separator: "\n") : nil
+    }
+
+    /// What is written for readers, except logs of the past.
+    static let documents: [File] =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Benchmarks/README.md"].map(file)
+        + ["docs", "Sources", "Tests", "examples"].flatMap { files(below: $0, suffix: ".md") }
+
+    /// Every word of the source, the tests and the scripts, and of the names of their files.
+    static let words: Set<String> = {
+        var found: Set<String> = []
+        for folder in ["Sources", "Tests", "scripts", "Benchmarks", "Tools", "examples", "systemd", "packaging"] {
+            for file in files(below: folder, suffix: "") where !isSkipped(file.path) {
+                for line in [file.path] + file.lines {
+                    for word in line.utf8.split(whereSeparator: { !isOfWord($0) }) {
+                        found.insert(String(Substring(word)))
+                    }
+                }
+            }
+        }
+        return found
+    }()
+
+    private static func isSkipped(_ path: String) -> Bool {
+        path.hasSuffix(".md") || path.contains("/corpus/") || path.contains("/history/")
+    }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    static func exists(_ path: some StringProtocol) -> Bool {
+        FileManager.default.fileExists(atPath: root.appending(path: String(path)).path)
+    }
+
+    /// The path from the root for one that is relative to a folder.
+    static func path(_ path: String, from folder: String) -> String {
+        var parts = folder.split(separator: "/")
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { parts = parts.dropLast() } else { parts.append(part) }
+        }
+        return parts.joined(separator: "/")
     }
 
     private static func file(_ path: String) -> File {

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// The messages that people meet, and what the pages say of them.
+@Suite struct TroubleshootingTests {
+    private static let page = "docs/TROUBLESHOOTING.md"
+    private static let storePages = SourceTree.files(below: "docs/stores", suffix: ".md").map(\.path)
+
+    /// The messages in the first cells of a page's tables. A store's page has other tables before its messages.
+    private static func messages(of path: String) -> [String] {
+        guard let text = SourceTree.document(path) else { return [] }
+        let start = text.range(of: "\n## Messages\n")?.upperBound ?? text.startIndex
+        return text[start...].components(separatedBy: "\n").flatMap { line -> [String] in
+            guard let cell = line.firstMatch(of: #/^\| (`[^|]+`) \|/#)?.1 else { return [] }
+            return cell.matches(of: #/`([^`]+)`/#).map { String($0.1) }
+        }
+    }
+
+    /// Each message in the first cell of a row is in the source, word for word, or is the C library's.
+    @Test(arguments: [(page, 60)] + storePages.map { ($0, 7) })
+    func messagesInTablesAreOurs(path: String, atLeast least: Int) {
+        let system: Set = [
+            "Transport endpoint is not connected", "No route to host", "Network is down", "Stale file handle",
+        ]
+        let source = SourceTree.swift.filter(\.isInSources).flatMap(\.lines).joined(separator: "\n")
+        let isStorePage = SourceTree.document(path)?.contains("\n## Messages\n")
+        #expect(Self.storePages.contains(path) == isStorePage, "\(path)")
+        let messages = Self.messages(of: path)
+        for message in messages {
+            #expect(system.contains(message) || source.contains(message), "\(path): not in the source: \(message)")
+        }
+        #expect(messages.count >= least)
+    }
+
+    /// Every failure of both programs is a `ControlFailure`. What it says has an entry on a page, or needs none.
+    @Test func failuresHaveAnEntryOrNeedNone() {
+        let known = ([Self.page] + Self.storePages).flatMap(Self.messages)
+        let excuses = Self.selfExplanatory.values.flatMap { $0 }
+        var (found, unused) = (0, Set(excuses))
+        for file in SourceTree.swift where file.isInSources {
+            let text = file.lines.joined(separator: "\n")
+            for match in text.matches(of: #/ControlFailure\(\s*\.(\w+),\s*"(.*)"/#) where !Self.asks(match.1) {
+                let words = Self.constant(String(match.2))
+                // Otherwise it says what another error says.
+                guard words.joined().trimmed.count > 10 else { continue }
+                found += 1
+                func says(_ entry: String) -> Bool { (words + [words.joined()]).contains { $0.contains(entry) } }
+                if known.contains(where: says) { continue }
+                let excuse = excuses.first(where: says)
+                #expect(excuse != nil, "\(file.path): \(match.2) has no entry in \(Self.page)")
+                if let excuse { unused.remove(excuse) }
+            }
+        }
+        #expect(found > 80)
+        #expect(unused.isEmpty, "not a message, or one with an entry")
+    }
+
+    /// A wrong command line is corrected with the message, and a person who ended something knows why it ended.
+    private static func asks(_ code: Substring) -> Bool { code == "usage" || code == "interrupted" }
+
+    /// The parts of a literal between its interpolations.
+    private static func constant(_ literal: String) -> [String] {
+        var (parts, depth) = ([""], 0)
+        var rest = literal[...]
+        while let character = rest.popFirst() {
+            if depth > 0 {
+                if character == "(" { depth += 1 } else if character == ")" { depth -= 1 }
+            } else if character == "\\", rest.first == "(" {
+                rest.removeFirst()
+                depth = 1
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
+    }
+
+    /// Failures without an entry, by the reason why they need none.
+    private static let selfExplanatory: [String: [String]] = [
+        "it says what to do": [
+            ": unmount it first", "name the directory by its own path", "import a copy of it",
+            "import first, create it again, then mount on it", ": try again",
+            ": move it away, or choose another name", ": give the domain a name and store=URL",
+            "use NAME:PATH for domains that are not mounted",
+        ],
+        "it names what is not there, as it was given": [
+            ": no such directory", ": not a directory", ": no domain is mounted there", ": no item here has the id",
+            "there is no such domain", "no login is kept for", "has no daemon.log: nothing was logged yet",
+            "is not mounted and has no daemon", "is not mounted ", "is not a folder", "the URL's user is not valid",
+            "there is no ",
+        ],
+        "it names what is there already": [
+            "is mounted on ", "there is a domain named ", " has another store: ", "the domain already exists",
+        ],
+        "the kernel's or the store's reason follows": [" can't be made: ", "the store can't be probed: "],
+        "it gives the reason, and nothing was changed": [
+            "was replaced meanwhile; nothing was changed", "is in a domain or contains one",
+            "the store does not accept imports", ": only root may remount",
+            "only root can have a domain mounted at boot",
+        ],
+        "only a faulty client of the control socket gets it": [
+            "not a request: a JSON object", "the line is too long", "is already in progress",
+        ],
+    ]
+}
