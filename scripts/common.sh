@@ -165,8 +165,11 @@ build_passthrough() { # build_passthrough FILE
 build_release() {
     local product
     for product in mount.replica replica replica-store-s3 replica-store-webdav replica-store-rclone; do
-        swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --product "$product"
+        release_build --product "$product"
     done
-    BIN=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --show-bin-path)
+    BIN=$(release_build --show-bin-path)
     export BIN
 }
+
+# swift build of the release programs.
+release_build() { swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s "$@"; }

@@ -23,6 +23,7 @@ let package = Package(
                 .treatAllWarnings(as: .error),
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
             ])
     ],
     swiftLanguageModes: [.v6]
