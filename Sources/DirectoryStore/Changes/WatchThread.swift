@@ -31,7 +31,7 @@ enum WatchThread {
                 anchor = present
             }
         }
-        precondition(isStarted, "no thread to be had")
+        precondition(isStarted, "the thread can't be created")
     }
 
     /// How long there is nothing to do unless an event arrives; -1 means for ever.

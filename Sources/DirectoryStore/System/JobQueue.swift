@@ -38,6 +38,6 @@ final class JobQueue: Sendable {
         let isStarted = Thread.run { [queue] in
             while let job = queue.wait(until: { !$0.isEmpty || $0.isClosed }, { $0.take() }) { job() }
         }
-        precondition(isStarted, "no thread to be had")
+        precondition(isStarted, "the thread can't be created")
     }
 }

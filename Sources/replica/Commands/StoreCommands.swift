@@ -66,8 +66,9 @@ struct Probe: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Test what a store can do and keep, and whether that matches what it declares.",
         discussion: """
-            Of two clients at once that make, replace or rename one file, one must win where the store says so: that is \
-            tried. What is made for it is removed afterwards. The exit status is 0 when the store does all that it says.
+            If the store declares that only one of two concurrent clients wins, two clients create, replace and rename \
+            the same file to verify it. The files created for the tests are removed afterwards. The exit status is 0 if \
+            the store does everything that it declares.
             """)
 
     @Argument(help: "The store's URL.")

@@ -9,5 +9,5 @@ func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
 
 /// Starts a detached thread.
 func startThread(_ body: @escaping @Sendable () -> Void) {
-    precondition(Thread.run(body), "no thread to be had")
+    precondition(Thread.run(body), "the thread can't be created")
 }

@@ -1,18 +1,18 @@
 import FuseMount
 import Glibc
 
-/// A read-only folder of texts, each a file. What a method isn't written for answers ENOSYS, and the kernel copes.
+/// A read-only folder of text files. Requests without a method here are answered with ENOSYS, which the kernel handles.
 public final class TextFolder: FileSystem {
     private let names: [String]
     private let contents: [[UInt8]]
 
-    /// - Parameter texts: What the files hold, by their names.
+    /// - Parameter texts: The contents of the files, by their names.
     public init(_ texts: [String: String]) {
         names = texts.keys.sorted()
         contents = names.map { Array(texts[$0]!.utf8) }
     }
 
-    /// The root is node 1; the file at an index is that much more than 2.
+    /// The root is node 1; the file at index i is node i + 2.
     private func content(of node: NodeID) -> [UInt8]? {
         node >= 2 && node < UInt64(2 + contents.count) ? contents[Int(node) - 2] : nil
     }
