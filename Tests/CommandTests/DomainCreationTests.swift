@@ -45,7 +45,7 @@ import Threads
     }
 
     @Test(arguments: [false, true], DomainCreation.Step.allCases)
-    func whateverFailsAllIsAsItWas(imports: Bool, failing: DomainCreation.Step) async throws {
+    func aFailedCreationIsRolledBack(imports: Bool, failing: DomainCreation.Step) async throws {
         guard failing != .mount || geteuid() == 0 else { return }
         let folder = try TemporaryFolder()
         let source = try await Self.makeFiles(in: folder)

@@ -121,7 +121,7 @@ import Testing
     }
 
     /// Root needs neither a set-user-ID program nor permissions in fuse.conf.
-    @Test func rootNeedsLess() {
+    @Test func rootNeedsNoSetUserIDProgram() {
         var facts = MachineFacts()
         (facts.user, facts.fusermount, facts.fuseMounts, facts.sharedInFstab) = (0, nil, 2000, ["/srv"])
         (facts.ringsForbidden, facts.passthrough) = (1, Self.missing("/x"))

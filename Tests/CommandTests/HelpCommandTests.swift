@@ -3,7 +3,7 @@ import Testing
 
 /// `replica help` leads to the manual pages and to the completion scripts.
 @Suite struct HelpCommandTests {
-    @Test func helpNamesThem() async throws {
+    @Test func helpNamesManualsAndCompletion() async throws {
         let help = try await run(Programs.replica, "help")
         #expect(help.code == 0 && help.output.contains("\n  man "), "\(help)")
         #expect(help.output.contains("\n  completion "))

@@ -23,7 +23,7 @@ import Testing
 
     private static let answer = #"echo '{"id":0,"answer":{"daemon":{"name":"new","pid":7,"protocol":1}}}'"#
 
-    @Test func importCallsIt() async throws {
+    @Test func importCallsMountReplica() async throws {
         try folder.makeFolder("a,b")
         let secret = try folder.write("x", to: "secret,file", mode: 0o600)
         let result = try await replica(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func addCallsIt() async throws {
+    @Test func addCallsMountReplica() async throws {
         let result = try await replica("add", "new", "--store", "file:///s", "--create", "--json", mount: Self.answer)
         #expect(result.output == #"{"daemon":{"name":"new","pid":7,"protocol":1}}"# + "\n", "\(result)")
         #expect(try mountArguments() == ["--add", "new", "file:///s", "-o", "create"])

@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A store that checks and then writes, but declares that it does so in one step.
-    @Test func aStoreThatLiesIsFoundOut() async throws {
+    @Test func aFalseDeclarationIsDetected() async throws {
         let found = try await probe(MemoryPathStorage()) { LyingPaths(storage: $0) }
         for topic in ["new files", "replacing"] {
             #expect(found[topic]?.verdict == .broken, "\(topic)")

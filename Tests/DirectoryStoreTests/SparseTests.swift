@@ -65,7 +65,7 @@ import Threads
         }
     }
 
-    @Test func aFetchTellsThem() async throws {
+    @Test func aFetchReportsHoles() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         let item = try await make(store, scratch)

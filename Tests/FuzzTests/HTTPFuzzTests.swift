@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func whatIsToldOfThings() throws {
+    @Test func multistatusAnswers() throws {
         let address = try WebDAVAddress("host/a", isSecure: true)
         var head = HTTPHead()
         head.status = 207

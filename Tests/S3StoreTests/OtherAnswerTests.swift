@@ -75,7 +75,7 @@ import Threads
 
     /// A reused connection breaks during a change: the repeated request finds its own first result, and would consider
     /// it another client's.
-    @Test func aChangeGoesOutOnce() async throws {
+    @Test func aRepeatedRequestRecognizesItsOwnResult() async throws {
         let methods = Locked<[String]>([])
         let choice: StepFaults.Choice = { (_, request) in
             let method = request.words.first ?? ""

@@ -42,7 +42,7 @@ import Testing
             sign("GET", "/", [("lifecycle", "")]) == "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543")
     }
 
-    @Test func ofAListing() {
+    @Test func signatureOfAListing() {
         #expect(
             sign("GET", "/", [("prefix", "J"), ("max-keys", "2")])
                 == "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")

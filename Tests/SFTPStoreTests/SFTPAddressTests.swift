@@ -5,7 +5,7 @@ import Testing
 
 /// Where URLs lead, and which are rejected before anything runs.
 @Suite struct SFTPAddressTests {
-    @Test func partsAreTaken() throws {
+    @Test func urlPartsAreParsed() throws {
         let table: [(String, String?, String, UInt16?, String)] = [
             ("host/srv/store", nil, "host", nil, "/srv/store"),
             ("me@host.example.org:2222/a%20b%3F/", "me", "host.example.org", 2_222, "/a b?"),

@@ -29,7 +29,7 @@ import Threads
         #expect(!listeners.isHeard)
     }
 
-    @Test func whoLeavesIsToldNoMore() async {
+    @Test func aCancelledListenerGetsNothingMore() async {
         let listeners = Listeners<Int>(keeping: .unbounded)
         var stream: AsyncStream<Int>? = listeners.stream()
         #expect(listeners.isHeard)

@@ -30,7 +30,7 @@ import Threads
         }
     }
 
-    @Test func itIsFoundOut() async throws {
+    @Test func nextcloudIsRecognized() async throws {
         let abilities = try await Self.server.abilities()
         #expect(abilities.hasNumbers && abilities.foldersTellChanges && abilities.hasTags && abilities.isExact)
         #expect(abilities.keepsProperties && abilities.creation == .conditional)

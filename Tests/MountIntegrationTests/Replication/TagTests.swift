@@ -2,7 +2,7 @@ import Testing
 
 /// Tags, favorites and last-used dates, set by programs and read by other clients in the store's directory.
 @Suite struct TagTests {
-    @Test func theyGoBothWays() async throws {
+    @Test func tagsAreSyncedBothWays() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

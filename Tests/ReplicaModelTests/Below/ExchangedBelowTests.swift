@@ -193,7 +193,7 @@ import Testing
         return status.st_uid
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func aFileIsNot() throws {
+    @Test(.enabled(if: geteuid() == 0)) func aReplacedFileIsNotHandedOver() throws {
         #expect(throws: Errno(rawValue: ESTALE)) {
             try make { #expect(FileManager.default.createFile(atPath: $0, contents: Data("secret".utf8))) }
         }
@@ -220,7 +220,7 @@ import Testing
         #expect(owner == 1)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func whatWasMadeIs() throws {
+    @Test(.enabled(if: geteuid() == 0)) func aNewFolderIsHandedOver() throws {
         let below = open(path, O_RDONLY | O_DIRECTORY)
         defer { close(below) }
         let made = try Ownership.make(FileName("new"), in: below, for: caller) { (text) throws(Errno) in

@@ -53,7 +53,7 @@ import Testing
         #expect(try bench.tree().count == 10)
     }
 
-    @Test func aFewOrLessThanHalfGo() async throws {
+    @Test func deletionsOfFewItemsAreApplied() async throws {
         let few = try await Bench.withFiles(60)
         few.deleteFiles(0..<60)
         try await few.settle()

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func theLocalSideTakesTheName(isByCopy: Bool) async throws {
+    @Test(arguments: [true, false]) func keepingTheLocalSideGivesItTheName(isByCopy: Bool) async throws {
         try await withConflict { bench, conflict in
             let path = isByCopy ? conflict.copy : DomainBench.names("d/f.txt")
             try await bench.domain.resolve(path, keep: .local)

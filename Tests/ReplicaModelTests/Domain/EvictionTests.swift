@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func anOpenFileStays() async throws {
+    @Test func anOpenFileIsNotEvicted() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.settle()

@@ -106,7 +106,7 @@ import Threads
     }
 
     /// Between the store's answer and its record an item is sent, and still pending.
-    @Test func whatIsAnsweredCountsOnce() async throws {
+    @Test func anAnsweredItemIsCountedOnce() async throws {
         try await DomainBench.run { bench in
             let gate = Gate()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in

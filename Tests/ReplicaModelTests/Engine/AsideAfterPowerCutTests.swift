@@ -40,7 +40,7 @@ import Testing
     ]
 
     /// After a power cut nothing proves the deletions: the items are moved back into the tree, with their contents.
-    @Test func theyComeBack() async throws {
+    @Test func itemsSetAsideAreRestored() async throws {
         let bench = try await makeBench()
         try moveOut(bench)
         try bench.cutPower()

@@ -39,7 +39,7 @@ import Threads
         #expect(bench.store.entries.keys.filter(Self.isInterim).isEmpty)
     }
 
-    @Test func aRingArrives() async throws {
+    @Test func aCycleOfMovesIsSent() async throws {
         let bench = try await makeRing()
         try await bench.settle()
         #expect(bench.store.text(at: "a") == "two")

@@ -20,7 +20,7 @@ import Threads
 
     #if DEBUG
         /// Two of one rank, or a lower one: the process terminates, instead of deadlocking some day.
-        @Test func noOtherMayBe() async {
+        @Test func takingALowerRankTerminates() async {
             await #expect(processExitsWith: .failure) {
                 Locked((), rank: .leaf).withLock { _ in Locked(()).withLock { _ in } }
             }

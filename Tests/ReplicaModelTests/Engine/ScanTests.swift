@@ -49,7 +49,7 @@ import Threads
     /// An edit is debounced before it is sent; a file found by an import is debounced from its last change, not from
     /// its discovery.
     @Test(arguments: [(10.0, ["old"]), (0.0, [])])
-    func whatRestedBeforeTheImportIsSentAtOnce(_ since: Double, _ sent: [String]) async throws {
+    func importedFilesAreDebouncedFromTheirLastChange(_ since: Double, _ sent: [String]) async throws {
         let bench = try Bench(scanning: false) { try FileTree.make($0, ["old": "text"]) }
         bench.clock.withLock { $0 = Date().timeIntervalSince1970 + since }
         try bench.replica.scan()

@@ -209,7 +209,7 @@ import Threads
     }
 
     /// The end of a domain waits less for a store, and not at all for one that is known to hang.
-    @Test func theEndIsShort() async throws {
+    @Test func stoppingADomainWaitsLess() async throws {
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         await engine.pull()

@@ -10,12 +10,12 @@ import Testing
 /// A store with invalid answers, at each position where an item can occur: nothing local is lost, no byte is written
 /// outside, and the other items continue.
 @Suite(.serialized) struct HostileStoreTests {
-    @Test func thereAreEnough() {
+    @Test func thereAreManyForgeries() {
         #expect(Forgery.all.count >= 250)
     }
 
     /// If a page contains an item twice, the first one counts.
-    @Test func inOnePageTwice() async throws {
+    @Test func anItemTwiceInOnePage() async throws {
         let trial = try Trial()
         trial.store.memory.write("one", to: "one")
         trial.store.answer {
@@ -36,7 +36,7 @@ import Testing
         try await trial.endsWell()
     }
 
-    @Test func inTheFeed() async throws {
+    @Test func invalidItemsInTheFeed() async throws {
         let trial = try Trial()
         try await trial.bench.settle()
         trial.lie()

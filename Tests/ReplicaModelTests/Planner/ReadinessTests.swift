@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aFolderGoesLast() {
+    @Test func aFolderIsDeletedAfterItsEntries() {
         for view in Self.views where view.remainingChild != nil {
             #expect(readiness(of: view, now: 100) != .delete, "\(view)")
         }

@@ -7,7 +7,7 @@ import Threads
 /// The promises must detect each store that breaks one.
 @Suite struct SaboteurTests {
     @Test(arguments: Saboteur.Deed.allCases)
-    func isFoundOut(_ deed: Saboteur.Deed) async {
+    func eachBrokenPromiseIsDetected(_ deed: Saboteur.Deed) async {
         for promise in StorePromises.all where !(await Self.keeps(promise, deed)) { return }
         Issue.record("\(deed) breaks no promise")
     }
