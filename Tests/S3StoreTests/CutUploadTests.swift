@@ -7,7 +7,7 @@ import Testing
 
 /// Multipart uploads that are interrupted anywhere, by the network or with the process.
 @Suite struct CutUploadTests {
-    /// Parts cost their owner storage: the next process removes those that a process left.
+    /// Parts cost their owner storage: the next process uses or removes those that a process left.
     @Test(arguments: [HTTPFault.lostRequest, .lostAnswer]) func aKilledOneLeavesNoParts(_ fault: HTTPFault) async throws
     {
         let server = try S3Server.shared
@@ -38,8 +38,10 @@ import Testing
             try await session.run { store in
                 let patient = PatientStore(store)
                 let other = try await patient.create("other", .file, in: .root, [])
-                #expect(try await session.unfinishedUploads() == 0, "\(session.faulted)")
+                // The one that is continued, if a part of it has arrived.
+                #expect(try await session.unfinishedUploads() <= 1, "\(session.faulted)")
                 let made = try await patient.create("large", .file, in: .root, content)
+                #expect(try await session.unfinishedUploads() == 0, "\(session.faulted)")
                 #expect(try await session.files() == ["large": content, "other": []], "\(session.faulted)")
                 for item in [made, other] { try await patient.delete(item) }
                 try await session.isTidy()

@@ -146,6 +146,18 @@ final class FaultedSession: Sendable {
 
     func notes() async throws -> [String] { try await outside.keys().filter { $0.contains("/.replica/") } }
 
+    /// Aborts all uploads, like a rule of the bucket.
+    func abortUploads() async throws {
+        var request = S3Request("GET")
+        request.query = [("uploads", ""), ("prefix", outside.base)]
+        let answer = try await outside.connection.send(request)
+        for upload in XMLReader.read(answer.body)?.children ?? [] where upload.name == "Upload" {
+            let key = Array((upload["Key"]?.text ?? "").utf8)
+            let identifier = upload["UploadId"]?.text ?? ""
+            _ = await MultipartUpload(connection: outside.connection, key: key, identifier: identifier).abort()
+        }
+    }
+
     func unfinishedUploads() async throws -> Int {
         var request = S3Request("GET")
         request.query = [("uploads", ""), ("prefix", outside.base)]

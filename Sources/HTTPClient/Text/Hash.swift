@@ -1,7 +1,7 @@
 internal import CCrypto
 internal import Glibc
 
-/// SHA-256 and HMAC with it, by libcrypto.
+/// SHA-256 and HMAC with it, and MD5 for ETags, by libcrypto.
 package enum Hash {
     /// The hash of these bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -25,6 +25,14 @@ package enum Hash {
             offset += Int64(count)
         }
         return hash.finish()
+    }
+
+    /// MD5, which protects nothing: servers derive ETags from it. Nil if libcrypto forbids it (FIPS).
+    package static func ofETags(_ bytes: [UInt8]) -> [UInt8]? {
+        var hash = [UInt8](repeating: 0, count: 16)
+        var count: UInt32 = 0
+        guard EVP_Digest(bytes, bytes.count, &hash, &count, EVP_md5(), nil) == 1, count == 16 else { return nil }
+        return hash
     }
 
     /// HMAC-SHA-256 (RFC 2104).

@@ -109,6 +109,8 @@ extension S3Storage {
                 try await removeOwn(note)
                 leftovers.remove(one)
             case .upload(let name):
+                // It continues when the call is repeated.
+                if partNotes.mayContinue(name, now: connection.now) { return leftovers.leave(one) }
                 if try await isEnded(name) { leftovers.remove(one) }
             }
         } catch {
@@ -134,7 +136,10 @@ extension S3Storage {
             let current = leftovers.current(name.key)
             // An upload that begins now may be one of them.
             guard current.allSatisfy({ $0.identifier != nil }) else { return false }
-            identifiers = begun.filter { identifier in !current.contains { $0.identifier == identifier } }
+            let kept = partNotes.note(of: name.key).unfinished?.name.identifier
+            identifiers = begun.filter { identifier in
+                identifier != kept && !current.contains { $0.identifier == identifier }
+            }
         }
         for identifier in identifiers {
             let upload = MultipartUpload(connection: connection, key: name.key, identifier: identifier)

@@ -112,7 +112,7 @@ extension S3Storage {
         _ source: [UInt8], _ object: StoredObject, to target: [UInt8], metadata: [String: String]?,
         condition: [(name: String, value: String)] = []
     ) async throws(CallError) -> String? {
-        let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keeping: "/")
+        let from = copySource(source)
         if object.size > limits.copied {
             try await copyParts(from, source, object, to: target, metadata ?? object.metadata)
             return nil
@@ -133,6 +133,11 @@ extension S3Storage {
             }
             return EntityTag.value(result["ETag"]?.text ?? "")
         }
+    }
+
+    /// A key as the source of a copy.
+    func copySource(_ key: [UInt8]) -> String {
+        PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + key, keeping: "/")
     }
 
     private func copyParts(

@@ -3,7 +3,6 @@ import HTTPStorage
 package import PathStore
 package import ReplicaModel
 import SystemPackage
-import Threads
 
 extension S3Storage {
     package func write(
@@ -37,7 +36,7 @@ extension S3Storage {
                 metadata: StoredObject.metadata([:], attributes, type: Self.file), carried: [:]),
             condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
         do throws(CallError) {
-            return try await put(path, contents, draft, isParted: isParted)
+            return try await put(path, contents, draft, over: nil, isParted: isParted)
         } catch {
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
             throw .storage(.taken(try await find(path)))
@@ -59,7 +58,8 @@ extension S3Storage {
                 metadata: StoredObject.metadata(before.metadata, attributes, type: Self.file), carried: before.headers),
             condition: abilities.condition(tag: version))
         do throws(CallError) {
-            return try await put(path, contents, draft, isParted: isParted(contents.size, isCreate: false))
+            return try await put(
+                path, contents, draft, over: before, isParted: isParted(contents.size, isCreate: false))
         } catch {
             guard case .request(let failure) = error else { throw error }
             if failure.isPreconditionFailed { throw .storage(.changed(try await find(path))) }
@@ -94,17 +94,20 @@ extension S3Storage {
     // MARK: Sending
 
     /// The headers of an object, and the condition for writing it.
-    private struct Draft {
+    struct Draft: Sendable {
         var headers: [(name: String, value: String)]
         var condition: [(name: String, value: String)]
     }
 
+    /// - Parameter before: The object that is replaced; nil for a new one.
     private func put(
-        _ path: StoragePath, _ contents: ItemContents, _ draft: Draft, isParted: Bool
+        _ path: StoragePath, _ contents: ItemContents, _ draft: Draft, over before: StoredObject?, isParted: Bool
     ) async throws(CallError) -> PathEntry {
         let tag: String?
+        var parts: LargeUpload.Outcome?
         if isParted {
-            tag = try await sendParts(path, contents, draft)
+            parts = try await LargeUpload(self, path, contents, draft, over: before).run()
+            tag = parts?.tag
         } else {
             var request = S3Request("PUT", keys.key(path))
             request.headers = draft.headers + draft.condition
@@ -123,23 +126,9 @@ extension S3Storage {
         guard object.isWritten(tag: tag, size: contents.size) else {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
+        // It may be another client's of the same size.
+        if let parts, parts.isOf(object.tag) { partNotes.keepWhole(keys.key(path), object, parts) }
         return try await entry(path, object)
-    }
-
-    /// - Returns: The ETag of the complete object, if the answer has one.
-    private func sendParts(
-        _ path: StoragePath, _ contents: ItemContents, _ draft: Draft
-    ) async throws(CallError) -> String? {
-        let key = keys.key(path)
-        return try await uploading(key, draft.headers) { upload async throws(S3Error) in
-            let parts = limits.parts(of: contents.size)
-            let progress = PartProgress(contents.progress)
-            let tags = try await inParts(parts) { (number, range) async throws(S3Error) in
-                try await upload.send(number, .file(contents.file.rawValue, range)) { progress.note(number, $0) }
-            }
-            let isTested = abilities.completesConditionally
-            return try await upload.complete(tags, isTested ? draft.condition : [])
-        }
     }
 
     /// Begins a multipart upload, and aborts it if it is not completed: now, or when the server is reached again.
@@ -147,21 +136,34 @@ extension S3Storage {
         _ key: [UInt8], _ headers: [(name: String, value: String)],
         _ body: (MultipartUpload) async throws(S3Error) -> String?
     ) async throws(CallError) -> String? {
-        var name = MultipartUpload.Name(key: key, begin: connection.now)
-        leftovers.add(.upload(name))
+        let (upload, name) = try await begin(key, headers)
         do throws(S3Error) {
-            let upload = try await MultipartUpload.begin(connection, key, headers)
-            let unnamed = name
-            name.identifier = upload.identifier
-            leftovers.add(.upload(name))
-            leftovers.remove(.upload(unnamed))
             let tag = try await body(upload)
             leftovers.remove(.upload(name))
             return tag
         } catch {
             leftovers.leave(.upload(name))
+            await clear(.upload(name))
+            throw .request(error)
+        }
+    }
+
+    /// Begins a multipart upload, which is an entry of the leftovers in flight until its end.
+    func begin(
+        _ key: [UInt8], _ headers: [(name: String, value: String)]
+    ) async throws(CallError) -> (MultipartUpload, MultipartUpload.Name) {
+        let unnamed = MultipartUpload.Name(key: key, begin: connection.now)
+        leftovers.add(.upload(unnamed))
+        do throws(S3Error) {
+            let upload = try await MultipartUpload.begin(connection, key, headers)
+            var name = unnamed
+            name.identifier = upload.identifier
+            leftovers.add(.upload(name))
+            leftovers.remove(.upload(unnamed))
+            return (upload, name)
+        } catch {
             // An upload whose identifier is unknown is found later, when all uploads on the server are listed.
-            if name.identifier != nil { await clear(.upload(name)) }
+            leftovers.leave(.upload(unnamed))
             throw .request(error)
         }
     }
@@ -205,24 +207,5 @@ extension TransferLimits {
         let mebibyte: Int64 = 1 << 20
         let length = part >= least ? part : (least + mebibyte - 1) / mebibyte * mebibyte
         return stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
-    }
-}
-
-/// How many bytes of all parts have been sent.
-private final class PartProgress: Sendable {
-    private let counts = Locked<[Int: Int64]>([:])
-    private let report: @Sendable (Int64) -> Void
-
-    init(_ report: @escaping @Sendable (Int64) -> Void) {
-        self.report = report
-    }
-
-    func note(_ number: Int, _ count: Int64) {
-        // A part that is sent again is counted from its beginning.
-        report(
-            counts.withLock { counts in
-                counts[number] = max(counts[number] ?? 0, count)
-                return counts.values.reduce(0, +)
-            })
     }
 }

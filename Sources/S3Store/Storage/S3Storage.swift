@@ -2,6 +2,7 @@ import HTTPClient
 package import HTTPStorage
 package import PathStore
 import ReplicaModel
+import Threads
 
 /// The storage of a bucket, in the layout that all other tools use: an object for each file, under its path.
 ///
@@ -19,6 +20,8 @@ package final class S3Storage: PathStorage {
     let listings = OpenListings()
     let limits: TransferLimits
     let leftovers: Leftovers
+    let partNotes: PartNotes
+    let disk = DiskQueue("replica.s3")
     /// The mark of its copies, which distinguishes them from those of other machines.
     let mover: String
 
@@ -29,6 +32,7 @@ package final class S3Storage: PathStorage {
         (self.connection, self.keys, self.abilities, self.limits) = (connection, keys, abilities, limits)
         properties = abilities.properties
         leftovers = Leftovers(folder: memory?.folder)
+        partNotes = PartNotes(folder: memory?.folder)
         mover = MoverIdentity.kept(in: memory?.folder)
     }
 

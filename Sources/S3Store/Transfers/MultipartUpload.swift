@@ -65,6 +65,33 @@ struct MultipartUpload: Sendable {
         return tag
     }
 
+    /// The parts that the server has, by number.
+    func parts() async throws(S3Error) -> [Int: (tag: String, size: Int64)] {
+        var (found, marker) = ([Int: (tag: String, size: Int64)](), 0)
+        while true {
+            var request = S3Request("GET", key)
+            request.query = [("uploadId", identifier), ("part-number-marker", "\(marker)")]
+            request.longestAnswer = 4 << 20
+            let answer = try await connection.send(request)
+            guard let root = XMLReader.read(answer.body), root.name == "ListPartsResult" else {
+                throw connection.error(in: answer)
+            }
+            for part in root.children where part.name == "Part" {
+                guard let number = part["PartNumber"].flatMap({ Int($0.text) }),
+                    let tag = EntityTag.value(part["ETag"]?.text ?? ""),
+                    let size = part["Size"].flatMap({ HTTPHead.size($0.text) })
+                else { throw Self.strange(connection) }
+                found[number] = (tag, size)
+            }
+            guard root["IsTruncated"]?.text == "true" else { return found }
+            // Pages must not go in circles.
+            guard let next = root["NextPartNumberMarker"].flatMap({ Int($0.text) }), next > marker,
+                next <= Self.mostParts
+            else { throw Self.strange(connection) }
+            marker = next
+        }
+    }
+
     private func query(_ number: Int) -> [(name: String, value: String)] {
         [("partNumber", "\(number)"), ("uploadId", identifier)]
     }
