@@ -7,9 +7,17 @@
 
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 
-static void say(const char *text) {
+// A log that the line goes to as well, where standard error is another place.
+static volatile sig_atomic_t other = -1;
+
+static void say_to(int descriptor, const char *text) {
     // Nothing can be done about it here.
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
+    if (write(descriptor, text, strlen(text)) < 0) return;
+}
+
+static void say(const char *text) {
+    say_to(STDERR_FILENO, text);
+    if (other >= 0) say_to(other, text);
 }
 
 static void end(int number) {
@@ -19,6 +27,8 @@ static void end(int number) {
     // Closes the device, so that the kernel fails all requests of the mount.
     _exit(128 + number);
 }
+
+void cfuse_report_faults_to(int descriptor) { other = descriptor; }
 
 void cfuse_end_at_faults(void) {
     struct sigaction action = {.sa_handler = end, .sa_flags = SA_ONSTACK | SA_NODEFER};

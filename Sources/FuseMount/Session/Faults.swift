@@ -11,4 +11,7 @@ public enum Faults {
     public static func endProcessAtOnce() {
         cfuse_end_at_faults()
     }
+
+    /// Has that line written to a descriptor too, which stays open: of a log, where standard error is another place.
+    package static func report(to descriptor: Int32) { cfuse_report_faults_to(descriptor) }
 }

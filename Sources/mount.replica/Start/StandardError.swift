@@ -1,4 +1,5 @@
 import ChildProcess
+import FuseMount
 import Glibc
 import Logging
 import Synchronization
@@ -22,7 +23,7 @@ enum StandardError {
         guard other < 0 else { return }
         let descriptor = open(log: log)
         let (isFirst, _) = copyDescriptor.compareExchange(expected: -1, desired: descriptor, ordering: .relaxed)
-        if !isFirst, descriptor >= 0 { close(descriptor) }
+        if isFirst { Faults.report(to: descriptor) } else if descriptor >= 0 { close(descriptor) }
     }
 
     /// Writes a line only where ``copy(to:)`` has them written: standard error is not the place for what standard output has.

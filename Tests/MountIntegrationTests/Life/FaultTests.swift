@@ -26,6 +26,28 @@ import Testing
         }
     }
 
+    /// In the background, and in the foreground as under a unit.
+    @Test func theLogSaysThatItCrashed() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                said_of_crashes() { grep -c '^mount.replica: ended by a fault of its own, signal 11$' "$1"; }
+                begin; settle
+                pid=$(daemon); kill -SEGV "$pid"; gone "$pid"
+                equal "$(said_of_crashes "$STATE/daemon.log")" 1
+                "$BIN/mount.replica" d "$MNT" -o foreground 2>said & child=$!
+                # The dead mount is gone then. Before, it has no handler yet.
+                serving() { [ "$(daemon)" = "$child" ] && ls "$MNT" >/dev/null 2>&1; }
+                eventually serving
+                kill -SEGV "$child"
+                code=0; wait "$child" || code=$?
+                equal "$code" 139
+                equal "$(said_of_crashes said)" 1
+                equal "$(said_of_crashes "$STATE/daemon.log")" 2
+                """#)
+        }
+    }
+
     /// A fault in a thread without a usable stack, for example a full one: a thread of Swift's pool, which has no
     /// alternate stack for a handler.
     @Test func whatNoHandlerMeetsDumpsNothing() async throws {
