@@ -52,6 +52,8 @@ import Testing
             contentsOf: ScriptTests.root.appending(path: "systemd/\(scope)/replica@.service"), encoding: .utf8)
         // The log has names of a store, and journald would show what begins with <0> on all terminals.
         #expect(text.contains("\nSyslogLevelPrefix=no\n"))
+        // A mount works without a network.
+        #expect(!text.components(separatedBy: "\n").contains { !$0.hasPrefix("#") && $0.contains("network") })
         text = text.replacing("@sbindir@", with: Programs.folder.path).replacing("@bindir@", with: Programs.folder.path)
         let file = try folder.write(text, to: "replica@.service")
         let result = try await run(

@@ -19,13 +19,13 @@ import Testing
             return text.matches(of: literal).map { String($0.1) }
         }
 
-    /// Three words of a message in a row, or all that stand between two values, are in a test.
+    /// Four words of a message in a row, or all that stand between two values, are in a test.
     @Test func eachMessageIsInATestThatMakesItTrue() {
         #expect(Self.messages.count > 40)
         for message in Self.messages {
             let pieces = message.split(separator: #/\\\((?:[^()]|\([^()]*\))*\)/#).map { $0.split(separator: " ") }
             let runs = pieces.flatMap { words in
-                words.count < 3 ? [words[...]] : (0...words.count - 3).map { words[$0..<$0 + 3] }
+                words.count < 4 ? [words[...]] : (0...words.count - 4).map { words[$0..<$0 + 4] }
             }
             // Those that only pass on the system's reasons have none.
             let texts = runs.map { $0.joined(separator: " ") }.filter { $0.count > 8 }

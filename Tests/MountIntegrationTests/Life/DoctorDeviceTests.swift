@@ -58,7 +58,7 @@ import Testing
                     mount --bind ground/fusermount3 /usr/bin/fusermount3
                     chown replicatest ground/fusermount3
                     chmod 4755 ground/fusermount3
-                    finds 20 "error    fusermount: .*is not set-user-ID root" for_user
+                    finds 20 "error    fusermount: .*is not set-user-ID root; users can't mount" for_user
                     follow fusermount for_user
                     equal "$(stat -c '%a %u' /usr/bin/fusermount3)" "4755 0"
                     mount -o remount,bind,nosuid /usr/bin/fusermount3
@@ -69,7 +69,7 @@ import Testing
                     mkdir ground/upper ground/work
                     mount -t overlay -o "lowerdir=/usr/bin,upperdir=$HERE/ground/upper,workdir=$HERE/ground/work" none /usr/bin
                     rm /usr/bin/fusermount3
-                    finds 20 "error    fusermount: /usr/bin/fusermount3 is missing" for_user
+                    finds 20 "error    fusermount: /usr/bin/fusermount3 is missing; users can't mount" for_user
                     equal "$(mend fusermount)" "sudo apt-get install fuse3"
                     finds - "fine     fusermount: root mounts without fusermount3" replica doctor
                     END

@@ -31,7 +31,7 @@ import Testing
                     echo N >$fuse
                     finds 8 "warning  ioUring: FUSE over io_uring is off" doctor
                     echo 0 >$halt
-                    finds 8 "warning  haltPolling: virtual processors halt immediately" doctor
+                    finds 8 "warning  haltPolling: virtual processors halt immediately, so work on many small files" doctor
                     follow haltPolling doctor
                     finds 8 "warning  ioUring: FUSE over io_uring is off" doctor
                     follow ioUring doctor

@@ -28,8 +28,9 @@ import Testing
                     "$ROOT/scripts/install" --from "$BIN" >said
                     unset -f replica
                     cd "$MNT"
+                    # A subcommand shows that it is our script: shells complete paths anyway.
                     env -u XDG_DATA_DIRS PATH=/usr/local/bin:/usr/bin:/bin TERM=dumb /usr/bin/python3 "$ROOT/Tests/CommandTests/Support/press-tab.py" \
-                        "$SETUP" "pin albu" albums/ "status albums/2026/phr" albums/2026/phrases.txt "status $MNT/albums/oth" other.txt \
+                        "$SETUP" unp unpin "pin albu" albums/ "status albums/2026/phr" albums/2026/phrases.txt "status $MNT/albums/oth" other.txt \
                         "pin $MNT/albums/20" albums/2026/ "status albums/oth" albums/other.txt -- $START
                     END
                     unshare -m --propagation private bash -c '
