@@ -280,6 +280,10 @@ import Threads
         #expect(try await listings() == ["folder"])
         time.withLock { $0 += 3_600_000_000_000 }
         #expect(try await listings() == ["", "folder"])
+        // Somebody waits for everything, once.
+        store.lookEverywhere()
+        #expect(try await listings() == ["", "folder"])
+        #expect(try await listings().isEmpty)
         // A signalled folder is compared immediately.
         let signals = store.signals()
         scratch.storage.put("text", at: "folder/file")

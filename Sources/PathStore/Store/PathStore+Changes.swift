@@ -9,7 +9,7 @@ struct Attention: Sendable {
     var usedAt: [Int64: Int64] = [:]
     /// Folders that the storage reported as possibly changed.
     var signalled: Set<StoragePath> = []
-    /// Whether it may have changed anywhere.
+    /// Whether it may have changed anywhere, or somebody waits for what did.
     var isSignalledEverywhere = false
     var isListening = false
 }
@@ -58,6 +58,9 @@ extension PathStore {
             return batch
         }
     }
+
+    /// All folders that were listed are compared.
+    package func lookEverywhere() { attention.withLock { $0.isSignalledEverywhere = true } }
 
     /// Drops all but the newest changes.
     func forgetOldChanges() throws(RemoteStoreError) {

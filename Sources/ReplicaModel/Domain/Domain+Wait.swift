@@ -23,6 +23,7 @@ extension Domain {
     }
 
     private func becomeStable(_ work: RequestProgress) async throws {
+        engine.store.lookEverywhere()
         let firstPull = engine.askForPull()
         // The store's changes may cause new uploads, for example of a conflict copy: another round follows then.
         for _ in 0..<4 {

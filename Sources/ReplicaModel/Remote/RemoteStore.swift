@@ -92,6 +92,10 @@ public protocol RemoteStore: Sendable {
         _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError)
 
+    /// The next ``enumerateChanges(from:)`` has to report all that the storage has by then, even if it takes long: somebody waits
+    /// for it. Empty by default: a store that looks at each call, or is told of every change, need not do anything.
+    func lookEverywhere()
+
     /// Yields whenever something may have changed in the store; finishes if it never will again.
     func signals() -> AsyncStream<Void>
 
@@ -112,4 +116,6 @@ extension RemoteStore {
     public func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {}
 
     public func usage() async throws(RemoteStoreError) -> StoreUsage? { nil }
+
+    public func lookEverywhere() {}
 }

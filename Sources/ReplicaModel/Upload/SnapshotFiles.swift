@@ -48,7 +48,7 @@ final class SnapshotFiles: Sendable {
     }
 
     /// Ends the use of a snapshot.
-    /// - Parameter isStillRead: Whether somebody may read it through another descriptor: then it must not change.
+    /// - Parameter isStillRead: Whether a store's process may still read it: then it must not change.
     func release(_ file: Int32, size: Int64, isStillRead: Bool = false) {
         let isKept = idle.withLock { idle in
             guard !isStillRead, size <= Self.largestInMemory, idle.count < Self.mostIdle else { return false }

@@ -34,15 +34,15 @@ extension SyncEngine {
             return heldBack().flatMap { $0.isFinite ? $0 : nil }
         }
         guard !options.isSequential else {
-            await work()
+            await work(Sender())
             return uploadQueue.withLock { $0.nextAlarm }
         }
         let limit = max(1, store.properties.concurrency)
         while uploadQueue.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
-            Task(executorPreference: store.executor) {
-                await self.work()
-                self.uploadQueue.withLock { $0.workers -= 1 }
-                self.wakeSignal.signal()
+            let sender = Sender()
+            sender.start(on: store.executor) {
+                await self.work(sender)
+                if !sender.isLeft { self.releaseSender() }
             }
         }
         // An import that is empty, or whose items the store already had, leaves nothing to send.
@@ -50,16 +50,24 @@ extension SyncEngine {
         return uploadQueue.withLock { $0.nextTry(limit) }
     }
 
-    /// Makes calls until there are none left.
-    private func work() async {
+    /// A sender has ended, or is not waited for any more.
+    func releaseSender() {
+        uploadQueue.withLock { $0.workers -= 1 }
+        wakeSignal.signal()
+    }
+
+    /// Makes calls until there are none left, or one is not answered in time.
+    private func work(_ sender: Sender) async {
         BackgroundPriority.take()
         var begin = replica.now()
         var most = smallestBatch
         while mayCall, let calls = nextBatch(most) {
-            for call in calls {
+            sender.begin(calls)
+            while let call = sender.next() {
                 BackgroundPriority.take()
-                await uploadOrAbandon(call)
+                await uploadOrAbandon(call, sender)
             }
+            guard !sender.isGivenUp else { return }
             most = batchSize(
                 after: replica.now() - begin, calls: calls.count,
                 sinceEdit: options.isSequential ? 0 : replica.sinceEdit)
@@ -76,7 +84,7 @@ extension SyncEngine {
         guard !options.isSequential else { return }
         let rest = uploadPause(
             after: replica.now() - begin, workers: uploadQueue.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
-        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only when the engine stops.
+        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // A sender that is cancelled ends.
     }
 
     /// Fetches the content and listings that items need before they can be sent, and queues the items again.
@@ -180,13 +188,22 @@ extension SyncEngine {
         }
     }
 
-    private func uploadOrAbandon(_ call: Outgoing) async {
-        if mayCall {
-            await upload(call)
-        } else {
-            call.source.map { _ = close($0) }
-            replica.abandon(call)
-        }
+    private func uploadOrAbandon(_ call: Outgoing, _ sender: Sender) async {
+        // It must not be recorded as made.
+        if watch.isFullOfChanges { noteStoreFailure(.serverUnreachable) }
+        guard mayCall, !sender.isGivenUp else { return abandon(call) }
+        await upload(call, by: sender)
+        if !sender.isLeft { ended(call) }
+    }
+
+    /// Does not make a call that was begun.
+    func abandon(_ call: Outgoing) {
+        call.source.map { _ = close($0) }
+        replica.abandon(call)
+        ended(call)
+    }
+
+    func ended(_ call: Outgoing) {
         uploadQueue.withLock { uploadQueue in
             uploadQueue.inFlight -= 1
             uploadQueue.ended(call.number, now: replica.now())

@@ -5,43 +5,30 @@ internal import Threads
 
 extension SyncEngine {
     /// Makes one call of the store and records the result.
-    func upload(_ call: Outgoing) async {
+    /// - Parameter sender: The task that makes it; nil if it may take for ever.
+    func upload(_ call: Outgoing, by sender: Sender? = nil) async {
         var (isTakenIn, isRefused) = (false, false)
-        defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
+        defer { if sender?.isLeft != true { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } } }
         // An error describes an earlier state of the item: another call about it may be answered before the error is
         // recorded.
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
             defer {
-                let isRead = watch.isLeft(call.template.identifier)
-                contents.map { snapshots.release($0.file.rawValue, size: $0.size, isStillRead: isRead) }
+                // A store that gave up a call may have left it to another process.
+                let isStillRead = sender?.isGivenUp == true
+                contents.map { snapshots.release($0.file.rawValue, size: $0.size, isStillRead: isStillRead) }
             }
             if call.source != nil, contents == nil { return replica.abandon(call) }
-            switch call.call {
-            case .create(let options):
-                let result = try await store.createItem(
-                    basedOn: call.template, fields: call.fields, contents: contents, options: options)
-                noteAnswer(call)
+            guard let answer = try await answer(to: call, contents, sender, asked: asked) else { return }
+            noteAnswer(call)
+            switch answer {
+            case .result(let result):
                 isRefused = result.item == nil
                 try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
-            case .modify(let base):
-                let result = try await store.modifyItem(
-                    call.template, base: base, changedFields: call.fields, contents: contents)
-                noteAnswer(call)
-                isRefused = result.item == nil
-                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
-            case .resolve:
-                let item =
-                    call.isOfKnownItem
-                    ? try await store.item(call.template.identifier)
-                    : try await store.itemCreated(from: call.template)
-                noteAnswer(call)
+            case .item(let item):
                 try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) })
-            case .delete(let base):
-                try await store.deleteItem(call.template.identifier, base: base)
-                noteAnswer(call)
-                replica.finishDeletion(call)
+            case .deleted: replica.finishDeletion(call)
             }
             isTakenIn = true
             replica.post(.uploaded, call.number)
@@ -49,7 +36,9 @@ extension SyncEngine {
             if call.isRepeated { state.withLock { $0.earlyRetry.help() } }
             clearStoreFailure()
         } catch {
-            await failed(call, error, asked)
+            guard sender?.isGivenUp == true else { return await failed(call, error, asked) }
+            // This task is cancelled; the question what became of the item must not be.
+            await Task { await failed(call, error, asked) }.value
         }
     }
 
@@ -76,7 +65,7 @@ extension SyncEngine {
     }
 
     /// - Parameter asked: ``Incoming/asked`` for the state in the error.
-    private func failed(_ call: Outgoing, _ error: RemoteStoreError, _ asked: UInt64) async {
+    func failed(_ call: Outgoing, _ error: RemoteStoreError, _ asked: UInt64) async {
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(ReplicaError) {
             let jitter = random()

@@ -142,6 +142,8 @@ final class LateStore: RemoteStore {
         try await store().deleteItem(identifier, base: base)
     }
 
+    func lookEverywhere() { opened.withLock { $0 }?.store.lookEverywhere() }
+
     func signals() -> AsyncStream<Void> { listeners.stream }
 
     func makeDurable() async throws(RemoteStoreError) {

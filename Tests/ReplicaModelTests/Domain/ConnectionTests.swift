@@ -77,6 +77,29 @@ import Threads
         }
     }
 
+    /// A store that compares at intervals finds what others wrote in between.
+    @Test func statement26_aWaitLooksEverywhere() async throws {
+        let store = DrowsyStore()
+        let bench = try Bench(store: store.memory, through: store)
+        try await bench.settle()
+        store.memory.write("theirs", to: "theirs")
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        let domain = bench.domain
+        let wait = Task { try await domain.waitForStabilization() }
+        for _ in 0..<3_000 where try bench.tree().isEmpty {
+            await bench.engine.receive()
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try bench.tree().keys.sorted() == ["theirs"])
+        wait.cancel()
+        _ = await wait.result
+        store.memory.write("more", to: "more")
+        bench.domain.retry()
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["more", "theirs"])
+    }
+
     @Test func whoWaitsIsToldHowFarItIs() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()
@@ -295,5 +318,30 @@ import Threads
             bench.domain.retry()
             try await bench.until("it is idle") { try bench.domain.report().state == .idle }
         }
+    }
+}
+
+/// A store that reports changes only when it is told to look.
+private final class DrowsyStore: StoreWrapper {
+    let memory = MemoryStore()
+    private let isAwake = Locked(true)
+    var store: any RemoteStore { memory }
+
+    func lookEverywhere() { isAwake.withLock { $0 = true } }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        let looks = isAwake.withLock { isAwake in
+            defer { isAwake = false }
+            return isAwake
+        }
+        guard looks else { return ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: false) }
+        return try await memory.enumerateChanges(from: anchor)
+    }
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        try await body()
     }
 }

@@ -11,10 +11,24 @@ final class SilentStore: StoreWrapper {
         case createItem, itemCreated, modifyItem, deleteItem, usage, importDidFinish, recognize, makeDurable
     }
 
+    /// How a call ends that is cancelled.
+    enum Outcome: Sendable, CaseIterable {
+        case success, cancelled, conflict
+
+        var error: RemoteStoreError? {
+            switch self {
+            case .success: nil
+            case .cancelled: .cancelled
+            case .conflict: .versionConflict(nil)
+            }
+        }
+    }
+
     private struct State {
         var counts: [Kind: Int] = [:]
-        var silent: (kind: Kind, number: Int)?
+        var silent: (kind: Kind, numbers: ClosedRange<Int>)?
         var hung: [CheckedContinuation<Void, Never>] = []
+        var whenCancelled: Outcome?
     }
 
     let memory = MemoryStore()
@@ -28,11 +42,13 @@ final class SilentStore: StoreWrapper {
     /// How many calls of a kind were made since it fell silent.
     func count(of kind: Kind) -> Int { state.withLock { $0.counts[kind] ?? 0 } }
 
-    /// The `number`th call of a kind from now on is not answered.
-    func fallSilent(at kind: Kind, number: Int = 1) {
+    /// The `number`th call of a kind from now on is not answered, or all from that one on.
+    /// - Parameter whenCancelled: How the call ends if it is cancelled; nil if it does not end then either.
+    func fallSilent(at kind: Kind, number: Int = 1, isForEver: Bool = false, whenCancelled: Outcome? = nil) {
         state.withLock { state in
+            state.whenCancelled = whenCancelled
             state.counts[kind] = 0
-            state.silent = (kind, number)
+            state.silent = (kind, number...(isForEver ? .max : number))
         }
     }
 
@@ -50,36 +66,43 @@ final class SilentStore: StoreWrapper {
         for one in state.withLock({ $0.hung }) { one.resume() }
     }
 
-    private func hang(_ kind: Kind) async {
+    /// - Returns: The error of a call that was cancelled.
+    private func hang(_ kind: Kind) async -> RemoteStoreError? {
         let isSilent = state.withLock { state in
             state.counts[kind, default: 0] += 1
             guard let silent = state.silent else { return false }
-            return silent.kind == kind && state.counts[kind] == silent.number
+            return silent.kind == kind && silent.numbers.contains(state.counts[kind] ?? 0)
         }
-        guard isSilent else { return }
-        await withCheckedContinuation { continuation in state.withLock { $0.hung.append(continuation) } }
+        guard isSilent else { return nil }
+        let whenCancelled = state.withLock { $0.whenCancelled }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in state.withLock { $0.hung.append(continuation) } }
+        } onCancel: {
+            if whenCancelled != nil { speak() }
+        }
+        return Task.isCancelled ? whenCancelled?.error : nil
     }
 
     func pass<Result: Sendable>(
         _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
         _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
-        if let kind = Kind(rawValue: method.rawValue) { await hang(kind) }
+        if let kind = Kind(rawValue: method.rawValue), let error = await hang(kind) { throw error }
         return try await body()
     }
 
     func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
-        await hang(.recognize)
+        _ = await hang(.recognize)
         try await memory.recognize(anchor)
     }
 
     func makeDurable() async throws(RemoteStoreError) {
-        await hang(.makeDurable)
+        _ = await hang(.makeDurable)
         try await memory.makeDurable()
     }
 
     func importDidFinish() async {
-        await hang(.importDidFinish)
+        _ = await hang(.importDidFinish)
         await memory.importDidFinish()
     }
 }

@@ -59,6 +59,32 @@ import Threads
         }
     }
 
+    /// Makes a call in the place of a sender, and waits for it or its end.
+    private static func change(
+        _ engine: SyncEngine, _ identifier: ItemIdentifier, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (ends, end) = AsyncThrowingStream<Void, any Error>.makeStream()
+        let sender = Sender()
+        let key = CallWatch.Key(kind: .change, identifier: identifier)
+        sender.start(on: nil) {
+            do {
+                let answer: Void? = try await engine.watch.callInPlace(
+                    key, sender.progress, cancel: { sender.cancel() }, leave: { end.finish(throwing: $0) },
+                    body: { () async throws(RemoteStoreError) in
+                        do {
+                            try await body()
+                        } catch {
+                            throw error as? RemoteStoreError ?? .cannotSynchronize("\(error)")
+                        }
+                    })
+                if answer != nil { end.finish() }
+            } catch {
+                end.finish(throwing: error)
+            }
+        }
+        for try await _ in ends {}
+    }
+
     private static func template(_ name: String, _ kind: ItemKind) -> ItemTemplate {
         ItemTemplate(identifier: ItemIdentifier(name), parent: .root, filename: FileName(name), kind: kind)
     }
@@ -93,15 +119,24 @@ import Threads
                     made += 1
                     return "n\(made)"
                 }
-                _ = try await store.createItem(
-                    basedOn: Self.template(name, .folder), fields: .place, contents: nil, options: [])
-            case .itemCreated: _ = try await store.itemCreated(from: Self.template("y", .file))
+                let template = Self.template(name, .folder)
+                try await Self.change(engine, template.identifier) {
+                    _ = try await store.createItem(basedOn: template, fields: .place, contents: nil, options: [])
+                }
+            case .itemCreated:
+                let template = Self.template("y", .file)
+                try await Self.change(engine, template.identifier) { _ = try await store.itemCreated(from: template) }
             case .modifyItem:
-                var template = Self.template("y", .file)
-                template.identifier = item.identifier
-                _ = try await store.modifyItem(
-                    template, base: item.version, changedFields: .filename, contents: nil)
-            case .deleteItem: try await store.deleteItem(item.identifier, base: item.version)
+                let template = ItemTemplate(
+                    identifier: item.identifier, parent: .root, filename: FileName("y"), kind: .file)
+                try await Self.change(engine, item.identifier) {
+                    _ = try await store.modifyItem(
+                        template, base: item.version, changedFields: .filename, contents: nil)
+                }
+            case .deleteItem:
+                try await Self.change(engine, item.identifier) {
+                    try await store.deleteItem(item.identifier, base: item.version)
+                }
             }
         }
         silent.fallSilent(at: kind, number: number)
@@ -163,6 +198,136 @@ import Threads
         #expect(silent.memory.entries.count == 9 && silent.memory.calls(of: .createItem).count == 6)
     }
 
+    /// A sender that is left has begun calls for others: they are made by the next one. The calls that hang keep what they
+    /// send, and are not answered into the items' later life.
+    @Test func hungCallsHoldNoCallsOfTheirBatch() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        silent.memory.properties.concurrency = 1
+        engine.takeProperties()
+        let names = (0..<40).map { "f\($0)" }
+        for name in names { try bench.write(name, to: name) }
+        silent.fallSilent(at: .createItem, number: 30)
+        try await Self.isSent(bench, engine, "all but one are sent") { silent.memory.entries.count == 42 }
+        #expect(silent.hung == 1)
+        silent.speak()
+        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        engine.retryAll()
+        try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
+        try await bench.settle()
+        for name in names { #expect(silent.memory.text(at: name) == name) }
+        #expect(silent.memory.calls(of: .createItem).count == names.count)
+        try await Self.sendersEnd(bench, engine)
+    }
+
+    private static func sendersEnd(_ bench: Bench, _ engine: SyncEngine) async throws {
+        try await bench.until("the senders have ended") {
+            engine.uploadQueue.withLock { $0.workers == 0 && $0.inFlight == 0 }
+        }
+    }
+
+    /// A call that ends when it is cancelled is an answer like any other, and its sender cancels nothing else.
+    @Test(arguments: SilentStore.Outcome.allCases, [SilentStore.Kind.modifyItem, .deleteItem])
+    func aCallThatEndsWhenItIsCancelledHasItsOutcome(
+        outcome: SilentStore.Outcome, kind: SilentStore.Kind
+    ) async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        silent.memory.properties.concurrency = 1
+        engine.takeProperties()
+        silent.fallSilent(at: kind, whenCancelled: outcome)
+        if kind == .modifyItem { try bench.write("newer", to: "y") } else { try bench.remove("y") }
+        try await Self.isSent(bench, engine, "it hangs") { silent.hung == 1 }
+        for index in 0..<5 { try bench.write("\(index)", to: "b\(index)") }
+        try await Self.isSent(bench, engine, "all others are sent") {
+            (0..<5).allSatisfy { silent.memory.text(at: "b\($0)") == "\($0)" }
+        }
+        let expected = kind == .modifyItem ? "newer" : nil
+        try await Self.isSent(bench, engine, "it is sent") { silent.memory.text(at: "y") == expected }
+        try await Self.sendersEnd(bench, engine)
+        #expect(!engine.watch.hasLeftCalls && engine.state.withLock { $0.storeFailure == nil })
+        try await bench.settle()
+        #expect(try bench.tree().keys.contains("y") == (kind == .modifyItem))
+    }
+
+    /// A call may end just when it is left: what comes next is done once.
+    @Test func aSenderIsReplacedOnce() async throws {
+        let sender = Sender()
+        let call = Outgoing(
+            number: ItemNumber(7), edits: 0, call: .resolve, template: Self.template("y", .file), fields: [],
+            parent: .root)
+        sender.begin([call, call])
+        _ = sender.next()
+        sender.stop()
+        #expect(sender.isLeft && sender.isGivenUp && sender.next() == nil)
+        #expect(sender.leave().count == 1 && sender.leave().isEmpty)
+    }
+
+    /// A call that ends while it is being left is either answered or left, never both.
+    @Test func aCallIsAnsweredOrLeft() async throws {
+        for _ in 0..<50 {
+            let clock = Locked(0.0, rank: .innermost)
+            let watch = CallWatch(answer: 1, stall: 1, now: { clock.withLock { $0 } })
+            let (begun, answered, left) = (Locked(0), Locked(0), Locked(0))
+            let gates = (0..<8).map { _ in WakeSignal() }
+            let tasks = gates.enumerated().map { index, gate in
+                Task {
+                    let value: Void? = try await watch.callInPlace(
+                        .init(kind: .item, identifier: ItemIdentifier("\(index)")), CallWatch.Progress(), cancel: {},
+                        // The first that is left lets all others end.
+                        leave: { _ in
+                            left.withLock { $0 += 1 }
+                            for gate in gates { gate.signal() }
+                        },
+                        body: { () async throws(RemoteStoreError) in
+                            begun.withLock { $0 += 1 }
+                            await gate.wait(since: 0, until: nil, now: { 0 })
+                        })
+                    if value != nil { answered.withLock { $0 += 1 } }
+                }
+            }
+            while begun.withLock({ $0 }) < 8 { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<2 {
+                clock.withLock { $0 += 10 }
+                watch.check()
+            }
+            for task in tasks { try await task.value }
+            #expect(left.withLock { $0 } == 8 && answered.withLock { $0 } == 0)
+            #expect(!watch.hasLeftCalls)
+        }
+    }
+
+    /// Calls that hang by the dozen are not made by the dozen: those of a directory store each keep a thread.
+    @Test func afterSomeHungCallsNoneIsMade() async throws {
+        let (bench, silent, engine) = try await Self.silent()
+        silent.memory.properties.concurrency = 4
+        engine.takeProperties()
+        silent.fallSilent(at: .createItem, isForEver: true)
+        for index in 0..<30 { try bench.write("\(index)", to: "f\(index)") }
+        for _ in 0..<4_000 where silent.hung < CallWatch.mostLeft || !engine.watch.hasLeftCalls {
+            bench.pass(100)
+            engine.watch.check()
+            _ = await engine.send()
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let item = try #require(silent.memory.item(at: "y"))
+        for _ in 0..<200 {
+            bench.pass(100)
+            engine.watch.check()
+            _ = await engine.send()
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        // Those in flight at the time may hang as well.
+        #expect(silent.hung >= CallWatch.mostLeft && silent.hung < CallWatch.mostLeft + 4, "\(silent.hung)")
+        // Reading goes on.
+        _ = try await engine.store.item(item.identifier)
+        #expect(engine.state.withLock { $0.storeFailure?.code } == "serverUnreachable")
+        silent.speak()
+        try await bench.until("they have ended") { !engine.watch.hasLeftCalls }
+        engine.retryAll()
+        try await Self.isSent(bench, engine, "all are sent") { silent.memory.entries.count == 33 }
+        try await bench.settle()
+        #expect(silent.memory.calls(of: .createItem).count == 30)
+    }
+
     /// A folder whose listing hangs is listed later; the changes of the others arrive.
     @Test func oneHungListingHoldsNoOther() async throws {
         let (bench, silent, engine) = try await Self.silent()
@@ -200,7 +365,11 @@ import Threads
         let item = try #require(silent.memory.item(at: "y"))
         silent.fallSilent(at: .deleteItem)
         let ended = try #require(
-            try await Self.time(bench, engine) { try await store.deleteItem(item.identifier, base: item.version) })
+            try await Self.time(bench, engine) {
+                try await Self.change(engine, item.identifier) {
+                    try await store.deleteItem(item.identifier, base: item.version)
+                }
+            })
         #expect(ended.error as? RemoteStoreError == .unanswered)
         await #expect(throws: RemoteStoreError.unanswered) { try await store.item(item.identifier) }
         silent.speak()

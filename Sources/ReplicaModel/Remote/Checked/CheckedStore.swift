@@ -134,6 +134,8 @@ struct CheckedStore: RemoteStore {
         throw .cannotSynchronize("the store accepts names of at most \(longest) bytes")
     }
 
+    func lookEverywhere() { store.lookEverywhere() }
+
     func signals() -> AsyncStream<Void> { store.signals() }
 
     func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }

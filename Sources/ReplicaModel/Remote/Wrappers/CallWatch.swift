@@ -4,6 +4,7 @@ internal import Threads
 ///
 /// A call without progress for its limit is cancelled. If it still doesn't end, its caller gets an error, and the call is left:
 /// it may run for ever. As long as it does, no other call with its key is made, so that an item never has two changes at once.
+/// If many are left, no other is made until one of them has ended: each keeps its content, and perhaps a thread of the store.
 final class CallWatch: Sendable {
     /// What a call is about. Calls with the same key are not made while one of them is left.
     struct Key: Hashable, Sendable {
@@ -22,6 +23,15 @@ final class CallWatch: Sendable {
 
         var kind: Kind
         var identifier: ItemIdentifier?
+
+        /// Whether there can be many at once: a change counts with changes, and a question about an item with such.
+        fileprivate var isChange: Bool? {
+            switch kind {
+            case .change: true
+            case .item, .listing, .fetch: false
+            case .recognition, .anchor, .changes, .sync, .usage, .importEnd: nil
+            }
+        }
 
         /// The error of a call that is not answered: of the item, or of the store if the call is about no item.
         fileprivate var error: RemoteStoreError {
@@ -61,6 +71,8 @@ final class CallWatch: Sendable {
         var nextCall: UInt64 = 0
         /// The calls with a key that are left: changes, and others that were silent.
         var left: [Key: Set<UInt64>] = [:]
+        /// Other calls that still run although nobody waits for them.
+        var deserted: [UInt64: Key] = [:]
         /// How often in a row a key's calls were silent.
         var silences: [Key: Int] = [:]
         /// The longest silence of a call that was answered then, in seconds.
@@ -68,6 +80,13 @@ final class CallWatch: Sendable {
         /// No call may be silent for longer, in seconds.
         var longest = Double.infinity
         var isTicking = false
+
+        /// Whether so many calls of this kind run that nobody waits for, that no other should be made.
+        func isFull(ofChanges isChange: Bool) -> Bool {
+            guard !left.isEmpty || !deserted.isEmpty else { return false }
+            let left = left.reduce(0) { $0 + ($1.key.isChange == isChange ? $1.value.count : 0) }
+            return left + deserted.values.count { $0.isChange == isChange } >= CallWatch.mostLeft
+        }
     }
 
     /// Seconds between the cancellation of a call and the end of the wait for it.
@@ -76,6 +95,8 @@ final class CallWatch: Sendable {
     private static let mostSlowness = 1_800.0
     /// How often the limit is doubled for calls that are silent again and again.
     private static let mostDoublings = 6
+    /// The maximum number of changes that are left, and of questions about items: half the threads of a directory store.
+    static let mostLeft = 8
 
     private let state = Locked(State())
     private let answer: Double
@@ -96,8 +117,11 @@ final class CallWatch: Sendable {
         state.withLock { $0.left[Key(kind: .change, identifier: identifier)] != nil }
     }
 
-    /// Whether any call was left and still runs.
-    var hasLeftCalls: Bool { state.withLock { !$0.left.isEmpty } }
+    /// Whether any call still runs that nobody waits for.
+    var hasLeftCalls: Bool { state.withLock { !$0.left.isEmpty || !$0.deserted.isEmpty } }
+
+    /// Whether so many changes are left that no other should be made.
+    var isFullOfChanges: Bool { state.withLock { $0.isFull(ofChanges: true) } }
 
     /// No call may be silent for longer from now on: the domain stops.
     func hurry(seconds: Double) { state.withLock { $0.longest = min($0.longest, seconds) } }
@@ -112,30 +136,27 @@ final class CallWatch: Sendable {
     }
 
     /// Makes a call in a task of its own.
-    /// - Throws: Its error; ``RemoteStoreError/unanswered`` or ``RemoteStoreError/serverUnreachable`` if it is silent;
-    ///   ``RemoteStoreError/cancelled`` if the caller is cancelled and it does not end.
+    /// - Throws: Its error; ``RemoteStoreError/unanswered`` or ``RemoteStoreError/serverUnreachable`` if it is silent, or may
+    ///   not be made now; ``RemoteStoreError/cancelled`` if the caller is cancelled and it does not end.
     func call<Value: Sendable>(
         _ key: Key, _ progress: Progress = Progress(), on executor: (any TaskExecutor)?,
         _ body: @escaping @Sendable () async throws(RemoteStoreError) -> Value
     ) async throws(RemoteStoreError) -> Value {
-        guard let number = begin(key, progress) else { throw key.error }
+        let number = try begin(key, progress)
         let outcome = FirstOutcome<Value>()
         let task = Task(executorPreference: executor) {
-            if key.kind == .change { BackgroundPriority.take() }
+            let result: Result<Value, RemoteStoreError>
             do throws(RemoteStoreError) {
                 if Task.isCancelled { throw RemoteStoreError.cancelled }  // Before it began: it is never made.
-                let value = try await body()
-                self.end(number, key)
-                outcome.take(.success(value))
+                result = .success(try await body())
             } catch {
-                outcome.take(.failure(self.end(number, key) && error == .cancelled ? key.error : error))
+                result = .failure(error)
             }
+            let ending = self.end(number, key)
+            // Whoever left it says what the outcome is.
+            if ending != .left { outcome.take(ending.outcome(of: result, key)) }
         }
-        state.withLock { state in
-            state.calls[number]?.cancel = { task.cancel() }
-            state.calls[number]?.leave = { outcome.take(.failure($0)) }
-        }
-        tick()
+        attend(number, cancel: { task.cancel() }, leave: { outcome.take(.failure($0)) })
         let result = await withTaskCancellationHandler {
             await outcome.value
         } onCancel: {
@@ -144,13 +165,40 @@ final class CallWatch: Sendable {
         return try result.get()
     }
 
-    /// - Returns: The call's number; nil if it must not be made now.
-    private func begin(_ key: Key, _ progress: Progress) -> UInt64? {
+    /// Makes a call in the current task, for a caller that somebody else can stand in for.
+    /// - Parameters:
+    ///   - cancel: Cancels the current task.
+    ///   - leave: Called with the error if the call does not even end then. The task has to end after the call, and what
+    ///     it would have done next has to be done without it.
+    /// - Returns: Nil if the call was left, perhaps before `leave` is called: its answer is not of interest any more.
+    /// - Throws: Like ``call(_:_:on:_:)``.
+    func callInPlace<Value>(
+        _ key: Key, _ progress: Progress, cancel: @escaping @Sendable () -> Void,
+        leave: @escaping @Sendable (RemoteStoreError) -> Void, body: () async throws(RemoteStoreError) -> Value
+    ) async throws(RemoteStoreError) -> Value? {
+        let number = try begin(key, progress)
+        attend(number, cancel: cancel, leave: leave)
+        let result: Result<Value, RemoteStoreError>
+        do throws(RemoteStoreError) {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        let ending = end(number, key)
+        // The watch may be about to do it: no other call may be cancelled in its place.
+        if ending == .silent { cancel() }
+        return ending == .left ? nil : try ending.outcome(of: result, key).get()
+    }
+
+    /// - Returns: The call's number.
+    /// - Throws: The error of a call that must not be made now.
+    private func begin(_ key: Key, _ progress: Progress) throws(RemoteStoreError) -> UInt64 {
         let now = now()
-        progress.signs.withLock { $0.last = now }
+        progress.signs.withLock { $0 = Progress.Signs(last: now) }
         let base = key.kind == .fetch ? stall : answer * key.kind.slowness
-        return state.withLock { state in
-            guard state.left[key] == nil else { return nil }
+        return try state.withLock { (state) throws(RemoteStoreError) in
+            guard state.left.isEmpty || state.left[key] == nil else { throw key.error }
+            if key.isChange == false, state.isFull(ofChanges: false) { throw .serverUnreachable }
             // What is merely slow ends in the end.
             let doublings = min(state.silences[key] ?? 0, Self.mostDoublings)
             let limit = max(base, 2 * (state.slowest[key.kind] ?? 0)) * Double(1 << doublings)
@@ -160,15 +208,42 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// The call has ended by itself.
-    /// - Returns: Whether it had been cancelled because it was silent.
-    @discardableResult
-    private func end(_ number: UInt64, _ key: Key) -> Bool {
-        return state.withLock { state in
+    /// From now on the call is watched.
+    private func attend(
+        _ number: UInt64, cancel: @escaping @Sendable () -> Void,
+        leave: @escaping @Sendable (RemoteStoreError) -> Void
+    ) {
+        state.withLock { state in
+            state.calls[number]?.cancel = cancel
+            state.calls[number]?.leave = leave
+        }
+        tick()
+    }
+
+    /// How a call has ended.
+    private enum Ending {
+        case byItself
+        /// It had been cancelled because it was silent.
+        case silent
+        case left
+
+        /// What the caller is told: whether a silent call did something is not known if it gave up.
+        func outcome<Value>(
+            of result: Result<Value, RemoteStoreError>, _ key: Key
+        ) -> Result<Value, RemoteStoreError> {
+            if case .failure(.cancelled) = result, self == .silent { return .failure(key.error) }
+            return result
+        }
+    }
+
+    /// The call has ended.
+    private func end(_ number: UInt64, _ key: Key) -> Ending {
+        state.withLock { state in
             guard let call = state.calls.removeValue(forKey: number) else {
+                state.deserted[number] = nil
                 state.left[key]?.remove(number)
                 if state.left[key]?.isEmpty == true { state.left[key] = nil }
-                return true
+                return .left
             }
             if call.isSilent {
                 state.silences[key, default: 0] += 1
@@ -178,7 +253,7 @@ final class CallWatch: Sendable {
                 let silence = min(call.progress.signs.withLock { $0.silence }, Self.mostSlowness)
                 if key.kind != .fetch { state.slowest[key.kind] = max(state.slowest[key.kind] ?? 0, silence) }
             }
-            return call.isSilent
+            return call.isSilent ? .silent : .byItself
         }
     }
 
@@ -202,8 +277,12 @@ final class CallWatch: Sendable {
                 if let cancelled = call.cancelled {
                     guard now - cancelled >= grace else { continue }
                     state.calls[number] = nil
-                    // Who gave up reading may read again.
-                    if call.isSilent || call.key.kind == .change { state.left[call.key, default: []].insert(number) }
+                    if call.isSilent || call.key.kind == .change {
+                        state.left[call.key, default: []].insert(number)
+                    } else {
+                        // Who gave up reading may read again.
+                        state.deserted[number] = call.key
+                    }
                     if call.isSilent { state.silences[call.key, default: 0] += 1 }
                     let error = call.isSilent ? call.key.error : .cancelled
                     deeds.append { call.leave(error) }

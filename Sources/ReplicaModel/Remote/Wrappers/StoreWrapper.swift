@@ -96,6 +96,8 @@ extension StoreWrapper {
         }
     }
 
+    public func lookEverywhere() { store.lookEverywhere() }
+
     public func signals() -> AsyncStream<Void> { store.signals() }
 
     public func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }

@@ -1,8 +1,7 @@
-internal import Glibc
-internal import SystemPackage
 internal import Threads
 
-/// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallWatch``).
+/// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallWatch``), except changes and
+/// ``itemCreated(from:)``: their sender watches them in its own task (``SyncEngine/answer(to:_:_:asked:)``).
 struct WatchedStore: RemoteStore {
     let store: any RemoteStore
     let watch: CallWatch
@@ -60,30 +59,24 @@ struct WatchedStore: RemoteStore {
     func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
-        try await sending(contents, template.identifier) { (contents) async throws(RemoteStoreError) in
-            try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
-        }
+        try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
     }
 
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
-        try await watched(.change, template.identifier) { () async throws(RemoteStoreError) in
-            try await store.itemCreated(from: template)
-        }
+        try await store.itemCreated(from: template)
     }
 
     func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
-        try await sending(contents, template.identifier) { (contents) async throws(RemoteStoreError) in
-            try await store.modifyItem(template, base: base, changedFields: changedFields, contents: contents)
-        }
+        try await store.modifyItem(template, base: base, changedFields: changedFields, contents: contents)
     }
 
     func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
-        try await watched(.change, identifier) { () async throws(RemoteStoreError) in
-            try await store.deleteItem(identifier, base: base)
-        }
+        try await store.deleteItem(identifier, base: base)
     }
+
+    func lookEverywhere() { store.lookEverywhere() }
 
     func signals() -> AsyncStream<Void> { store.signals() }
 
@@ -107,37 +100,6 @@ struct WatchedStore: RemoteStore {
     ) async throws(RemoteStoreError) -> Value {
         try await watch.call(.init(kind: kind, identifier: identifier), progress, on: executor, body)
     }
-
-    /// Makes a change whose contents stay readable until the store is done with them, even if nobody waits for that.
-    private func sending<Value: Sendable>(
-        _ contents: ItemContents?, _ identifier: ItemIdentifier,
-        _ body: @escaping @Sendable (ItemContents?) async throws(RemoteStoreError) -> Value
-    ) async throws(RemoteStoreError) -> Value {
-        guard let contents else {
-            return try await watched(.change, identifier) { () async throws(RemoteStoreError) in try await body(nil) }
-        }
-        let descriptor = fcntl(contents.file.rawValue, F_DUPFD_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw .itemUnavailable("its content cannot be read: \(Errno.last)") }
-        let file = KeptFile(descriptor)
-        let progress = CallWatch.Progress()
-        let kept = ItemContents(file: FileDescriptor(rawValue: descriptor), size: contents.size) { done in
-            watch.hear(progress)
-            contents.progress(done)
-        }
-        return try await watched(.change, identifier, progress) { () async throws(RemoteStoreError) in
-            defer { withExtendedLifetime(file) {} }
-            return try await body(kept)
-        }
-    }
-}
-
-/// A descriptor that is closed when nobody uses it any more, not even a call that has not begun.
-private final class KeptFile: Sendable {
-    private let descriptor: Int32
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    deinit { close(descriptor) }
 }
 
 /// Passes bytes on until it is closed; then nothing is written any more.
