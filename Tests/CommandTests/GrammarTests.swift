@@ -155,6 +155,7 @@ import Testing
         #expect(request.options.isRemount)
         #expect(request.options.vfs == ["ro", "nosuid", "relatime"])
         #expect(try !MountOptions("ro").isRemount)
+        #expect(throws: MountUsageError("unknown option 'bogus'")) { try MountOptions("remount,bogus") }
         #expect(throws: MountUsageError("unknown option 'user_id'")) { try MountOptions("ro,user_id=0") }
     }
 

@@ -49,6 +49,15 @@ import Testing
         #expect(display.show(progress, columns: columns, now: 0) == "\r" + text)
     }
 
+    @Test func whatKeepsItIsShownInsteadOfRates() {
+        var progress = Self.progress((0, 1), (0, 2), byteRate: 5, left: 9)
+        progress.obstacle = "offline: the store\u{1B}[2J can't be reached"
+        var display = ProgressDisplay(isTerminal: true)
+        #expect(
+            display.show(progress, columns: 80, now: 0)
+                == "\r0 of 1 item, offline: the store?[2J can't be reached")
+    }
+
     @Test func eachIsWrittenOverTheOneBefore() {
         var display = ProgressDisplay(isTerminal: true)
         #expect(display.show(Self.progress((99, 1000)), columns: 80, now: 0) == "\r99 of 1000 items")

@@ -39,7 +39,9 @@ extension DomainRequestHandler {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(500))  // Cancelled when the body has ended.
                     guard !Task.isCancelled, let report = work.report() else { continue }
-                    try await events.send(.progress(TransferProgress(report)))
+                    var progress = TransferProgress(report)
+                    progress.obstacle = try obstacle()
+                    try await events.send(.progress(progress))
                 }
                 return nil
             }
@@ -48,6 +50,18 @@ extension DomainRequestHandler {
                 if let value { return value }
             }
             throw CancellationError()
+        }
+    }
+
+    /// What keeps the domain from being in step, for somebody who waits.
+    private func obstacle() throws -> String? {
+        let status = try status()
+        switch status.state {
+        case .offline, .disconnected, .held:
+            return [status.state.rawValue, status.reason].compactMap(\.self).joined(separator: ": ")
+        default:
+            guard let errors = status.errors, errors > 0 else { return nil }
+            return "\(errors) with errors: see 'replica pending \(status.name)'"
         }
     }
 

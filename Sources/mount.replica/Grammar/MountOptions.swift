@@ -25,6 +25,12 @@ struct MountOptions: Equatable {
         "group", "nogroup", "silent", "loud", "nomand", "mand", "noiversion", "iversion",
     ]
 
+    /// What the kernel's mount table has beside the flags (fuse(4)).
+    private static let ofMountTable: Set = [
+        "user_id", "group_id", "default_permissions", "max_read", "blksize", "fd", "rootmode", "seclabel", "context",
+        "fscontext", "defcontext", "rootcontext",
+    ]
+
     /// The VFS flags that are set, by name and in the order of ``switches``. Empty: the kernel's defaults.
     private(set) var vfs: [String] = []
     /// Other users may access the mount (mount.fuse3(8)).
@@ -74,7 +80,8 @@ struct MountOptions: Equatable {
             if try readOwn(key, value) { continue }
             if try domain.read(key, value) { continue }
             // For a remount, mount(8) adds the options of the mount table.
-            if !sloppy, !isRemount { throw MountUsageError("unknown option '\(key)'") }
+            if isRemount, Self.ofMountTable.contains(key) { continue }
+            if !sloppy { throw MountUsageError("unknown option '\(key)'") }
         }
     }
 

@@ -48,6 +48,12 @@ struct Target {
             if let found = target(absolute, domain, daemon) { return found }
         }
         let shown = String(decoding: bytes, as: UTF8.self)
+        if let meant {
+            throw ControlFailure(
+                .notInDomain,
+                "\(shown): no daemon serves '\(meant.name)' any more; 'replica mount \(meant.name) DIR' mounts it again"
+            )
+        }
         throw ControlFailure(
             .notInDomain, "\(shown) is not in a mounted domain; use NAME:PATH for domains that are not mounted")
     }

@@ -35,13 +35,14 @@ enum Format {
         progressParts(progress).joined(separator: ", ")
     }
 
-    /// The most important part is first.
+    /// The most important part is first. `0 of 1 item, disconnected: on a train` if it does not continue.
     static func progressParts(_ progress: TransferProgress) -> [String] {
         let hasBytes = progress.bytesTotal > 0
         if progress.counting == true {
             return ["\(count(progress.itemsTotal, "item")) found"] + (hasBytes ? [bytes(progress.bytesTotal)] : [])
         }
         var parts = ["\(progress.itemsDone) of \(count(progress.itemsTotal, "item"))"]
+        if let obstacle = progress.obstacle { return parts + [harmless(obstacle)] }
         if hasBytes { parts.append("\(bytes(progress.bytesDone)) of \(bytes(progress.bytesTotal))") }
         if let items = rate(progress.itemsPerSecond) { parts.append("\(items) items/s") }
         let speed = whole(progress.bytesPerSecond)
