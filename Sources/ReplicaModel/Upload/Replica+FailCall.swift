@@ -143,6 +143,11 @@ extension Replica {
             node.sentContent = nil
             if node.base != nil { node.sent = nil }
             tree.note(node)
+            if let other, try tree.mayBeEqual(node, outgoing, other) {
+                // Sent once more, for the store to compare both.
+                node.flags.insert(.mayAlreadyExist)
+                return false
+            }
             if let other, let known = try tree.find(other.identifier), known.isLeaving(node.parent, node.name) {
                 let error = RemoteStoreError.filenameCollision(other)
                 tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + 1)
@@ -171,6 +176,20 @@ extension Node {
 }
 
 extension Tree {
+    /// Whether a new file or symlink collided with one of the same size that is not known here: both sides may have
+    /// created the same, which the store was not asked to find out.
+    fileprivate func mayBeEqual(_ node: Node, _ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
+        guard case .create(let options) = outgoing.call, !options.contains(.mayAlreadyExist), !node.isDeleted,
+            !node.isLocalOnly, other.kind == node.kind, outgoing.isSentToPlace(of: other)
+        else { return false }
+        switch node.kind {
+        case .folder: return false
+        case .file: guard other.size == outgoing.fingerprint.size else { return false }
+        case .symlink: break
+        }
+        return try find(other.identifier) == nil
+    }
+
     /// Records that a call did not arrive. The template keeps its identifier for the next attempt.
     fileprivate func forgetSent(_ outgoing: Outgoing, of node: Node) {
         guard outgoing.call != .resolve else { return }

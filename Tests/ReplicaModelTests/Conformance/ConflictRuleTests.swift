@@ -182,6 +182,25 @@ import Threads
         #expect(try bench.tree() == ["x.txt": "same"])
     }
 
+    /// The store refuses ours before its own is reported here.
+    @Test(arguments: ["same", "else", "longer"]) func theSameFileIsOneAlsoIfOursIsSentFirst(theirs: String) async throws
+    {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.write(theirs, to: "x.txt")
+        try bench.write("same", to: "x.txt")
+        try await bench.send()
+        #expect(bench.store.calls(of: .createItem).count >= 1)
+        try await bench.settle()
+        let both = ["x.txt": theirs, "x 2.txt": "same"]
+        for (name, text) in theirs == "same" ? ["x.txt": "same"] : both {
+            #expect(bench.store.text(at: name) == text)
+            #expect(try await bench.read(name) == text)
+        }
+        #expect(bench.store.entries.count == (theirs == "same" ? 1 : 2))
+        #expect(bench.replica.withTree { $0.pending.isEmpty })
+    }
+
     @Test func namesThatDifferByCaseBounceWhereTheStoreCannotTellThemApart() async throws {
         let store = MemoryStore()
         store.properties.isCaseSensitive = false
