@@ -62,6 +62,20 @@ extension DeletionCounts {
             .map { ItemNumber(UInt64(bitPattern: $0)) }
     }
 
+    /// Whether a deletion is noted of the item or of a folder above it, or asked about.
+    static func include(_ number: ItemNumber, in rows: Rows) throws -> Bool {
+        guard try Incoming.areThere(in: rows) else { return false }
+        let statement = try rows.cachedStatement(
+            sql: """
+                WITH RECURSIVE above(number, identifier, parent) AS (
+                    SELECT number, identifier, parent FROM item WHERE number = ?
+                    UNION SELECT item.number, item.identifier, item.parent FROM item JOIN above ON item.number = above.parent)
+                SELECT EXISTS (SELECT 1 FROM above JOIN incoming ON incoming.identifier = above.identifier
+                    WHERE incoming.item IS NULL)
+                """)
+        return try Bool.fetchOne(statement, arguments: [number.argument]) ?? false
+    }
+
     /// Counts the noted deletions and the items set aside.
     /// - Parameter firstLater: ``DeletionWindow/firstLater``.
     static func read(firstLater: UInt64, from rows: Rows) throws -> DeletionCounts {

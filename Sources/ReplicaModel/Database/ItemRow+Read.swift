@@ -81,6 +81,8 @@ enum Meta: String {
     case reimports
     /// Why the domain is disconnected.
     case disconnected
+    /// Set if the store was another one, or could not be reached, when it was last asked.
+    case storeInDoubt
     /// The ``DeletionWindow``, while one is open.
     case deletionWindow
 

@@ -27,6 +27,7 @@ extension Domain {
     {
         let held = try await hold(path, listing: false)
         defer { release(held) }
+        await engine.recognizeIfPossible()
         await engine.makeDurableIfPossible()
         return try evict(held, path, isStrict: isStrict, work)
     }
@@ -37,6 +38,7 @@ extension Domain {
     /// - Throws: The errors of ``evict(_:isStrict:work:)``; EINVAL if it is not a folder.
     package func forget(_ path: [FileName], work: RequestProgress = RequestProgress()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
+        await engine.recognizeIfPossible()
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
         // The folder itself was released first, otherwise it would count as in use.
@@ -76,7 +78,7 @@ extension Domain {
 
     private func firstRefusal(of files: [FileBelow]) -> Eviction.Refusal? {
         for file in files {
-            guard let reason = replica.evictionRefusal(of: file.number) else { continue }
+            guard let reason = engine.evictionRefusal(of: file.number) else { continue }
             return Eviction.Refusal(path: file.path, reason: reason)
         }
         return nil

@@ -7,6 +7,16 @@ internal import SystemPackage
 struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
+    /// Items that the store deleted, which was not applied.
+    private let deleted: Set<ItemNumber>
+
+    init(of keep: RemovalKeep, in replica: Replica) throws {
+        self.replica = replica
+        // What the store may not have counts as not sent.
+        let isInDoubt = try replica.database.read { try Meta.storeInDoubt.read(from: $0) } != nil
+        self.keep = keep == .dirty && isInDoubt ? .downloaded : keep
+        deleted = Set(try replica.database.read { try DeletionCounts.numbers(in: $0) })
+    }
 
     /// Moves the files to be kept from a folder into another one.
     func move(_ folder: ItemNumber, into target: Int32) throws {
@@ -49,7 +59,7 @@ struct Preservation {
         let isHere = node.materialization == .whole
         let isUnsent =
             node.isNew || !node.dirty.isEmpty || !node.flags.isDisjoint(with: [.special, .excluded, .refused])
-        let isKept = isHere && (keep == .downloaded || isUnsent)
+        let isKept = isHere && (keep == .downloaded || isUnsent || deleted.contains(node.number))
         return Entry(number: node.number, name: node.name, kind: node.kind, isKept: isKept)
     }
 
@@ -66,8 +76,21 @@ struct Preservation {
             }
         }
         let kept = HeldFile(descriptor: made)
+        try copyXattrs(of: place(of: entry.name, in: folder), to: kept)
         try kept.setMode(UInt32(status.permissions))
         try kept.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
+    }
+
+    /// Copies tags, ACLs and the like, except what only root may set.
+    private func copyXattrs(of place: BackingPath, to folder: HeldFile) throws(Errno) {
+        try place.hold { (former) throws(Errno) in
+            for name in try former.xattrNames() where !OwnXattr.isHidden(name) {
+                let value = try former.xattr(name)
+                do throws(Errno) { try folder.setXattr(name, to: value) } catch {
+                    guard error == .notPermitted || error == .permissionDenied else { throw error }
+                }
+            }
+        }
     }
 
     /// A folder with this name, or the one that an earlier attempt created.

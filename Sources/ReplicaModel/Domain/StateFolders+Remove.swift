@@ -5,7 +5,8 @@ package import SystemPackage
 
 /// The files that stay on disk when a domain is removed (statement 22; NSFileProviderManager.DomainRemovalMode).
 package enum RemovalKeep: Sendable, Hashable, CaseIterable {
-    /// Files that are not in the store yet.
+    /// Files that are not in the store, as far as is known: not yet, or not any more because it deleted them. If it was another
+    /// one or could not be reached when it was last asked, everything that is on this disk.
     case dirty
     /// Everything that is on this disk.
     case downloaded
@@ -98,7 +99,7 @@ extension StateFolders {
         }
         let folder = try Self.open(target)
         defer { close(folder) }
-        try Preservation(replica: replica, keep: keep).move(.root, into: folder)
+        try Preservation(of: keep, in: replica).move(.root, into: folder)
         try replica.close()
         try preserveKept(in: folder)
     }

@@ -10,6 +10,11 @@ extension Replica {
         }
     }
 
+    /// Whether the store does not have the item, as far as is noted.
+    func isDeletedInStore(_ number: ItemNumber) throws -> Bool {
+        try database.read { try DeletionCounts.include(number, in: $0) }
+    }
+
     /// The items that the noted deletions would remove, the number of the next item, and the deletions that are really
     /// replacements.
     /// - Parameter firstLater: ``DeletionWindow/firstLater``; nil before a window is opened.

@@ -57,6 +57,25 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
+    /// Finds out whether this is still the same store, before content is freed that only it has then.
+    func recognizeIfPossible() async {
+        guard state.withLock({ $0.disconnected == nil }) else { return }
+        do throws(RemoteStoreError) {
+            try await recognizeStore()
+        } catch {
+            noteRecognitionFailure(error)
+        }
+    }
+
+    /// Records whether the store is another one, or can't be reached.
+    func recordDoubt() throws {
+        let isInDoubt = state.withLock { !($0.storeFailure?.leavesStoreReadable ?? true) }
+        try replica.database.write { rows in
+            guard try isInDoubt != (Meta.storeInDoubt.read(from: rows) != nil) else { return }
+            try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: rows)
+        }
+    }
+
     private func noteFeedFailure(_ error: RemoteStoreError) {
         if case .malformedAnswer = error {
             log.warning("an answer was rejected", metadata: ["error": "\(error.message)"])
@@ -84,6 +103,8 @@ extension SyncEngine {
             state.pulls.isWanted = true
         }
         noteStoreFailure(error, isOfRecognition: true)
+        guard case .cannotSynchronize = error else { return }
+        do { try recordDoubt() } catch { log.error("the database cannot be written", metadata: ["error": "\(error)"]) }
     }
 
     /// How many batches are noted before their changes are applied.

@@ -7,6 +7,10 @@ internal import Threads
 package enum EvictionRefusal: Error, Hashable, Sendable {
     /// The store does not have its local state.
     case unsyncedEdits
+    /// The store deleted it, which is not applied here.
+    case deletedInStore
+    /// Whether the store has it can't be verified: it can't be reached, is another one, or was disconnected.
+    case storeUnavailable
     /// It is pinned.
     case pinned
     /// It is open.
@@ -50,6 +54,11 @@ extension Replica {
         presenter.withLock { $0 }?.invalidate(inodeNumber)
         post(.evicted, number)
         return bytes
+    }
+
+    /// Whether any content of the file is local.
+    func hasContent(_ number: ItemNumber) -> Bool {
+        withTree { tree in tree.items[number].map { $0.kind == .file && $0.materialization != .dataless } ?? false }
     }
 
     /// Why a file can't be evicted; nil if it can.

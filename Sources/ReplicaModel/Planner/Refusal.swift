@@ -35,6 +35,14 @@ extension Failure {
     var isOfChanges: Bool {
         code == RemoteStoreError.insufficientQuota.code || code == RemoteStoreError.readOnly.code
     }
+
+    /// Whether the store still returns what it has: it accepts no changes, is busy, or this computer's disk is full.
+    var leavesStoreReadable: Bool {
+        isOfChanges || code == RemoteStoreError.busy(seconds: 0).code || code == Failure.fullDisk
+    }
+
+    /// The code of the failure that the disk with the domain's state is full.
+    static let fullDisk = "noSpace"
 }
 
 extension Errno {

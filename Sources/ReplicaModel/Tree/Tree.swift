@@ -39,6 +39,7 @@ final class Tree {
             rootRow?.makeNode(parent: nil, now: clock.now())
             ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
+        (root.dirty, root.failure) = ([], nil)
         itemNumbers = ItemNumbers(next: nextNumber)
         self.database = database
         self.clock = clock
@@ -98,7 +99,8 @@ final class Tree {
 
     /// Notes a local change of `fields`, which has to be sent.
     func edit(_ node: Node, _ fields: ItemFields) {
-        guard !node.flags.contains(.special) else { return note(node) }
+        // The store's root is not ours to change: it may be shared, or not have any of this (SEMANTICS).
+        guard !node.flags.contains(.special), node !== root else { return note(node) }
         if node.base != nil, !fields.isDisjoint(with: .untoldByStatus) { unrecorded.noteUntold() }
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }

@@ -44,7 +44,7 @@ extension SyncEngine {
     func noteFullDisk() {
         state.withLock { state in
             state.storeFailure = Failure(
-                code: "noSpace", message: "no space left where the domain keeps its state", attempts: 1,
+                code: Failure.fullDisk, message: "no space left where the domain keeps its state", attempts: 1,
                 retryAt: replica.now() + 5)
         }
     }

@@ -120,6 +120,8 @@ extension ReplicaModel.EvictionRefusal {
     var words: (code: String, message: String) {
         switch self {
         case .unsyncedEdits: ("unsyncedEdits", "not in the store yet")
+        case .deletedInStore: ("nonEvictable", "the store deleted it")
+        case .storeUnavailable: ("nonEvictable", "the store can't be reached now")
         case .pinned: ("nonEvictable", "pinned")
         case .open: ("busy", "open in a program")
         case .hardLinked: ("hardLinked", "it has several hard links")

@@ -27,6 +27,43 @@ import Testing
         #expect(bench.store.calls(of: .createItem).isEmpty)
     }
 
+    /// The files here are the last copies until a person decides.
+    @Test(arguments: [false, true]) func whatIsHeldIsNeitherEvictedNorRemoved(afterARestart: Bool) async throws {
+        let bench = try await Bench.withFiles(150)
+        for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
+        try await bench.settle()
+        bench.deleteFiles(0..<140)
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        if afterARestart { try bench.restart() }
+        let eviction = try await bench.domain.evict([], isStrict: false)
+        #expect(eviction.items == 10)
+        #expect(eviction.refused.count == 140 && eviction.refused.allSatisfy { $0.reason == .deletedInStore })
+        #expect(try await bench.domain.evict([], isStrict: true).refused.map(\.reason) == [.deletedInStore])
+        #expect(try await bench.domain.forget([]).refused.count == 140)
+        try bench.replica.close()
+        let removal = try bench.folders.remove(keep: .dirty, name: "photos")
+        #expect(removal.files == 140)
+        for index in 0..<140 {
+            let file = try #require(removal.preserved).appending("f\(index)")
+            #expect(try String(contentsOfFile: file.string, encoding: .utf8) == "\(index)")
+        }
+    }
+
+    /// A deletion of a folder is one of all that is in it.
+    @Test func whatIsInAHeldFolderIsNotEvicted() async throws {
+        let store = MemoryStore()
+        for index in 0..<150 { store.write("\(index)", to: "d/f\(index)") }
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        try await bench.domain.download(Bench.names("d"), waits: true)
+        try await bench.settle()
+        store.delete("d")
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try await bench.domain.evict(Bench.names("d"), isStrict: false).items == 0)
+    }
+
     @Test func whatIsChangedHereIsStillSent() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<150)

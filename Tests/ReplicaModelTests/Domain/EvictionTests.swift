@@ -4,6 +4,7 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 
@@ -48,6 +49,55 @@ import Testing
             #expect(reasons(try await evict("f", bench)) == ["f": .unsyncedEdits])
             let found = try await bench.read("f")
             #expect(found == "only here")
+        }
+    }
+
+    /// Whether the store still has it is not known then, and nobody could read it.
+    @Test func nothingIsFreedWhileTheStoreIsAway() async throws {
+        try await DomainBench.run { bench in
+            try await bench.write("text", to: "f")
+            try await bench.settle()
+            let engine = bench.domain.engine
+            for failure in ["serverUnreachable", "notAuthenticated", "cannotSynchronize"] {
+                engine.state.withLock {
+                    $0.storeFailure = Failure(code: failure, message: failure, attempts: 1, retryAt: .infinity)
+                }
+                #expect(reasons(try await evict("f", bench)) == ["f": .storeUnavailable])
+                #expect(reasons(try await evict("f", bench, isStrict: false)) == ["f": .storeUnavailable])
+            }
+            // These keep nobody from reading.
+            for failure in ["insufficientQuota", "readOnly", "busy", Failure.fullDisk] {
+                engine.state.withLock {
+                    $0.storeFailure = Failure(code: failure, message: failure, attempts: 1, retryAt: .infinity)
+                }
+                let number = try #require(bench.replica.withTree { $0.root.children?[FileName("f")]?.number })
+                #expect(engine.evictionRefusal(of: number) == nil)
+            }
+        }
+    }
+
+    @Test func theCacheKeepsAllWhileTheStoreIsAway() async throws {
+        var options = DomainOptions()
+        options.cacheLimit = 1
+        let store = MemoryStore()
+        store.write("text", to: "f")
+        try await DomainBench.run(store: store, options: options) { bench in
+            try await bench.settle()
+            let engine = bench.domain.engine
+            try await bench.withItem("f") { number in
+                // Held, so that it stays until the store is away.
+                let file = try bench.replica.open(number, flags: O_RDONLY)
+                try await engine.hydrate(number, range: nil)
+                engine.state.withLock {
+                    $0.storeFailure = Failure(code: "serverUnreachable", message: "", attempts: 1, retryAt: .infinity)
+                }
+                close(file.descriptor)
+                bench.replica.closed(number, isWriter: false)
+            }
+            await engine.trimCache()
+            #expect(try await bench.item("f").materialization == .whole)
+            engine.state.withLock { $0.storeFailure = nil }
+            try await bench.until("the file is evicted") { try await bench.item("f").materialization == .dataless }
         }
     }
 

@@ -94,6 +94,16 @@ import Testing
         }
     }
 
+    @Test func foldersThatArePreservedKeepTheirAttributes() async throws {
+        try await withTree { bench in
+            try await bench.setXattr("user.color", "red", of: "new")
+            let removal = try await bench.domain.remove(keep: .dirty, name: "photos")
+            let folder = try #require(removal.preserved).appending("new")
+            let value = try BackingPath(folder: AT_FDCWD, name: FileName(folder.string)).xattr("user.color")
+            #expect(String(decoding: value, as: UTF8.self) == "red")
+        }
+    }
+
     @Test func aDomainThatNobodyServesIsRemovedAsWell() async throws {
         try await withTree { bench in
             try await bench.domain.stop()

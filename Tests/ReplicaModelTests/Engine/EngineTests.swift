@@ -89,6 +89,26 @@ import Testing
         #expect(try await bench.read("d/theirs") == "only there")
     }
 
+    /// The store's root may be shared, or not even a folder.
+    @Test func theRootsAttributesStayHere() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        var change = AttributeChange()
+        (change.mode, change.modified) = (0o700, .now)
+        _ = try bench.replica.setAttributes(change, of: ItemNumber.root)
+        try bench.setXattr("user.color", "red", of: "")
+        #expect(bench.replica.withTree { $0.pending.isEmpty })
+        // An earlier release noted that.
+        bench.replica.withTree { tree in
+            tree.root.dirty = .mode
+            tree.note(tree.root)
+        }
+        try bench.restart()
+        try await bench.settle()
+        #expect(bench.replica.withTree { $0.pending.isEmpty })
+        #expect(bench.store.calls(of: .modifyItem).isEmpty)
+    }
+
     @Test func aCrashLosesNothing() async throws {
         let bench = try Bench()
         try bench.makeFolder("a")

@@ -1,4 +1,6 @@
+import Foundation
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -49,6 +51,21 @@ private final class Stranger: StoreWrapper {
         bench.store.clearCalls()
         stranger.say(error)
         return (bench, stranger, moment)
+    }
+
+    /// What only the former store had may be nowhere else.
+    @Test(arguments: [another, .serverUnreachable])
+    func aRemovalKeepsAllThatIsHere(_ error: RemoteStoreError) async throws {
+        let (bench, stranger, _) = try await makeBench(saying: error)
+        for _ in 0..<3 { try await bench.send(after: 400) }
+        let isStopped = try await bench.domain.evict([], isStrict: false)
+        #expect(isStopped.items == 0)
+        try bench.engine.recordDoubt()
+        try bench.replica.close()
+        let removal = try bench.folders.remove(keep: .dirty, name: "photos")
+        let folder = try #require(removal.preserved)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted().contains("ours"))
+        withExtendedLifetime(stranger) {}
     }
 
     @Test(arguments: [another, .serverUnreachable])
