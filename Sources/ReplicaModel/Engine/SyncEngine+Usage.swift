@@ -25,7 +25,8 @@ extension SyncEngine {
     func askForUsage(olderThan age: Double) {
         let now = replica.now()
         let isDue = knownUsage.withLock { known in
-            guard now - known.asked >= age else { return false }
+            // The clock may have been set back.
+            guard now - known.asked >= age || now < known.asked else { return false }
             known.asked = now
             return true
         }
@@ -40,7 +41,8 @@ extension SyncEngine {
     /// Requests the store's space. If there is no answer, the last one stays.
     func refreshUsage() async {
         // A store that is not known to be the right one gets no calls. As soon as it is, it is asked.
-        guard state.withLock({ $0.disconnected == nil && $0.pulls.isStoreRecognized }) else {
+        // One that has failed is asked for its changes first, at its intervals.
+        guard pause.left == 0, isStoreAnswering else {
             return knownUsage.withLock { $0.asked = -.infinity }
         }
         guard case .success(let usage) = await reported() else { return }

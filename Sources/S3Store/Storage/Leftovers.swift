@@ -45,6 +45,17 @@ final class Leftovers: Sendable {
         }
     }
 
+    /// Takes one that is left into a call in flight again.
+    /// - Returns: False if another call has it.
+    func claim(_ one: One) -> Bool {
+        var isFree = false
+        change { state in
+            state.ones.insert(one)
+            isFree = state.current.insert(one).inserted
+        }
+        return isFree
+    }
+
     /// It was removed.
     func remove(_ one: One) {
         change { state in
@@ -109,9 +120,9 @@ extension S3Storage {
                 try await removeOwn(note)
                 leftovers.remove(one)
             case .upload(let name):
-                // It continues when the call is repeated.
-                if partNotes.mayContinue(name, now: connection.now) { return leftovers.leave(one) }
-                if try await isEnded(name) { leftovers.remove(one) }
+                // It continues when the call is repeated. A call may have taken it since.
+                guard !partNotes.mayContinue(name, now: connection.now), leftovers.claim(one) else { return }
+                if try await isEnded(name) { leftovers.remove(one) } else { leftovers.leave(one) }
             }
         } catch {
             leftovers.leave(one)
@@ -129,11 +140,11 @@ extension S3Storage {
     private func isEnded(_ name: MultipartUpload.Name) async throws(CallError) -> Bool {
         var identifiers = [name.identifier].compactMap(\.self)
         if name.identifier == nil {
-            guard leftovers.current(name.key).isEmpty else { return false }
+            guard leftovers.current(name.key).allSatisfy({ $0 == name }) else { return false }
             let begun = try await get { () async throws(S3Error) in
                 try await connection.uploads(of: name.key, since: name.begin - 120)
             }
-            let current = leftovers.current(name.key)
+            let current = leftovers.current(name.key).filter { $0 != name }
             // An upload that begins now may be one of them.
             guard current.allSatisfy({ $0.identifier != nil }) else { return false }
             let kept = partNotes.note(of: name.key).unfinished?.name.identifier

@@ -56,7 +56,7 @@ struct LargeUpload: Sendable {
         }
 
         /// The bytes of hexadecimal digits; none if it has others.
-        private static func bytes(_ text: String) -> [UInt8] {
+        static func bytes(_ text: String) -> [UInt8] {
             let digits = text.compactMap(\.hexDigitValue)
             guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return [] }
             return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -68,7 +68,7 @@ struct LargeUpload: Sendable {
         do throws(S3Error) {
             let progress = PartProgress(contents.progress)
             let hashes = Locked([String](repeating: "", count: ranges.count))
-            let hasCopied = Locked(false)
+            let hasTriedToCopy = Locked(false)
             let tags = try await storage.inParts(ranges) { (number, range) async throws(S3Error) in
                 let hash = try await self.hash(range)
                 hashes.withLock { $0[number - 1] = hash }
@@ -76,28 +76,31 @@ struct LargeUpload: Sendable {
                     progress.note(number, range.upperBound - range.lowerBound)
                     return part.tag
                 }
-                var tag = try await copied(number, range, hash, upload)
-                if tag == nil {
-                    let body = HTTPRequest.Body.file(contents.file.rawValue, range)
-                    tag = try await upload.send(number, body) { progress.note(number, $0) }
-                } else {
-                    hasCopied.withLock { $0 = true }
-                    progress.note(number, range.upperBound - range.lowerBound)
+                if let former = former(number, range, hash) {
+                    hasTriedToCopy.withLock { $0 = true }
+                    if try await copied(former, number, range, upload) {
+                        // Not kept: it is the server's word alone until the object's tag has been compared.
+                        progress.note(number, range.upperBound - range.lowerBound)
+                        return former
+                    }
                 }
-                keep(number, hash, tag ?? "")
-                return tag ?? ""
+                let body = HTTPRequest.Body.file(contents.file.rawValue, range)
+                let tag = try await upload.send(number, body) { progress.note(number, $0) }
+                keep(number, hash, tag)
+                return tag
             }
-            // Not every server tests the tag when it copies a part: parts of two objects are no file.
-            if let base, hasCopied.withLock({ $0 }), try await storage.connection.object(key)?.tag != base.tag {
+            // Not every server tests the tag when it copies a part: parts of two objects are no file. What made it refuse a
+            // copy may be that somebody else replaced the object.
+            if let base, hasTriedToCopy.withLock({ $0 }), try await storage.connection.object(key)?.tag != base.tag {
                 throw .preconditionFailed
             }
             let isTested = storage.abilities.completesConditionally
             let tag = try await upload.complete(tags, isTested ? draft.condition : [])
-            change { $0.unfinished = nil }
+            forget()
             storage.leftovers.remove(.upload(name))
             return Outcome(tag: tag, tags: tags, length: length, hashes: hashes.withLock { $0 })
         } catch {
-            if !Self.mayContinue(after: error) { change { $0.unfinished = nil } }
+            if !Self.mayContinue(after: error) { forget() }
             storage.leftovers.leave(.upload(name))
             await storage.clear(.upload(name))
             throw .request(error)
@@ -112,22 +115,27 @@ struct LargeUpload: Sendable {
         return Hash.hexadecimal(hash)
     }
 
-    /// Has the server copy a part of the object that is replaced, if it has the same bytes at the same place.
-    /// - Returns: The ETag of the part; nil if it has to be sent.
+    /// The ETag of the part with the same bytes at the same place of the object that is replaced; nil if there is none, or
+    /// its ETag is no MD5, by which a copy can be told from another one.
+    private func former(_ number: Int, _ range: Range<Int64>, _ hash: String) -> String? {
+        guard let base, base.length == length, base.range(number) == range, base.hashes[number - 1] == hash,
+            let tags = base.tags, tags.indices.contains(number - 1), Outcome.bytes(tags[number - 1]).count == 16
+        else { return nil }
+        return tags[number - 1]
+    }
+
+    /// Has the server copy a part of the object that is replaced.
+    /// - Returns: Whether the copy has the ETag of the former part; otherwise the part has to be sent.
     private func copied(
-        _ number: Int, _ range: Range<Int64>, _ hash: String, _ upload: MultipartUpload
-    ) async throws(S3Error) -> String? {
-        guard let base, base.length == length, base.range(number) == range, base.hashes[number - 1] == hash else {
-            return nil
-        }
+        _ former: String, _ number: Int, _ range: Range<Int64>, _ upload: MultipartUpload
+    ) async throws(S3Error) -> Bool {
+        guard let base else { return false }
         do throws(S3Error) {
-            return try await upload.copy(number, from: storage.copySource(key), tag: base.tag, range)
+            return try await upload.copy(number, from: storage.copySource(key), tag: base.tag, range) == former
         } catch {
-            // The server may not copy parts; the condition is tested again at the end.
-            if case .complaint(let complaint) = error, [400, 404, 405, 412, 501].contains(complaint.status) {
-                return nil
-            }
-            throw error
+            if case .complaint(let complaint) = error, complaint.isBusy { throw error }
+            // The server may not copy parts, or not of this object now: they are sent then.
+            return false
         }
     }
 
@@ -141,14 +149,17 @@ struct LargeUpload: Sendable {
             if let (upload, parts) = try await continued(unfinished, headers) {
                 return (upload, unfinished.name, parts)
             }
-            change { $0.unfinished = nil }
+            forget()
             // A cancelled call may still be using it.
             if !storage.leftovers.current(key).contains(unfinished.name) {
                 await storage.clear(.upload(unfinished.name))
             }
         }
         let (upload, name) = try await storage.begin(key, draft.headers)
-        change { $0.unfinished = .init(name: name, size: contents.size, length: length, headers: headers) }
+        change { note in
+            note.unfinished = .init(name: name, size: contents.size, length: length, headers: headers)
+            return true
+        }
         return (upload, name, [:])
     }
 
@@ -158,11 +169,10 @@ struct LargeUpload: Sendable {
     ) async throws(CallError) -> (MultipartUpload, [Int: PartNotes.Part])? {
         let name = unfinished.name
         guard unfinished.size == contents.size, unfinished.length == length, unfinished.headers == headers,
-            storage.partNotes.mayContinue(name, now: storage.connection.now), let identifier = name.identifier,
-            !storage.leftovers.current(key).contains(name)
+            storage.partNotes.mayContinue(name, now: storage.connection.now), let identifier = name.identifier
         else { return nil }
         // In flight from now on: it is not abandoned meanwhile.
-        storage.leftovers.add(.upload(name))
+        guard storage.leftovers.claim(.upload(name)) else { return nil }
         let upload = MultipartUpload(connection: storage.connection, key: key, identifier: identifier)
         do throws(S3Error) {
             let there = try await upload.parts()
@@ -174,7 +184,8 @@ struct LargeUpload: Sendable {
             return (upload, parts)
         } catch {
             storage.leftovers.leave(.upload(name))
-            if case .complaint(let complaint) = error, [400, 404, 405, 501].contains(complaint.status) { return nil }
+            // It is gone, or may not be listed: everything is sent.
+            if case .complaint(let complaint) = error, !complaint.isBusy { return nil }
             throw .request(error)
         }
     }
@@ -182,24 +193,45 @@ struct LargeUpload: Sendable {
     // MARK: Notes
 
     private func keep(_ number: Int, _ hash: String, _ tag: String) {
-        change { $0.unfinished?.parts[number] = PartNotes.Part(hash: hash, tag: tag) }
-    }
-
-    private func change(_ body: (inout PartNotes.Note) -> Void) {
-        note.withLock { note in
-            body(&note)
-            storage.partNotes.keep(note)
+        let now = storage.connection.now
+        change { note in
+            note.unfinished?.parts[number] = PartNotes.Part(hash: hash, tag: tag)
+            note.unfinished?.continuedAt = now
+            // Of very many parts, some are sent again after a crash rather than written down one by one.
+            return ranges.count <= Self.fewParts || number.isMultiple(of: Self.fewParts / 4)
         }
     }
 
-    /// Whether the parts may be used by the next attempt. A server that rejects them, or the condition, would do so again.
+    private static let fewParts = 64
+
+    private func forget() {
+        change { note in
+            note.unfinished = nil
+            return true
+        }
+    }
+
+    private func change(_ body: (inout PartNotes.Note) -> Bool) {
+        note.withLock { note in if body(&note) { storage.partNotes.keep(note) } }
+    }
+
+    /// Whether the parts may be used by the next attempt, because the line or the login was lost. Of an upload that is refused,
+    /// they would only take the owner's space.
     private static func mayContinue(after error: S3Error) -> Bool {
         switch error {
-        case .complaint(let complaint): ![400, 404, 412].contains(complaint.status)
+        case .complaint(let complaint): complaint.isBusy || complaint.isOfServer || complaint.isOfLogin
         case .contentsEndEarly, .unwanted: false
         case .failure, .silence: true
         }
     }
+}
+
+extension S3Complaint {
+    /// Whether something went wrong there.
+    fileprivate var isOfServer: Bool { (500...504).contains(status) && status != 501 }
+
+    /// Whether the keys are not accepted now.
+    fileprivate var isOfLogin: Bool { login != nil && code != "AccessDenied" }
 }
 
 /// How many bytes of all parts have been sent.

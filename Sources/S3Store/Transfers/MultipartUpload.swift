@@ -59,9 +59,9 @@ struct MultipartUpload: Sendable {
         ]
         (request.mayRepeat, request.longestSilence) = (true, 300)
         let answer = try await connection.send(request)
-        guard let tag = XMLReader.read(answer.body)?["ETag"]?.text, let tag = EntityTag.value(tag) else {
-            throw Self.strange(connection)
-        }
+        guard let root = XMLReader.read(answer.body), root.name == "CopyPartResult",
+            let tag = EntityTag.value(root["ETag"]?.text ?? "")
+        else { throw Self.strange(connection) }
         return tag
     }
 

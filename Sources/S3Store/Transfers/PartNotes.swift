@@ -20,8 +20,10 @@ final class PartNotes: Sendable {
         var length: Int64
         /// The hash of the object's headers, which can't be changed after the beginning.
         var headers: String
-        /// The parts that the server has acknowledged, by number, starting at 1.
+        /// The parts that were sent and acknowledged, by number, starting at 1.
         var parts: [Int: Part] = [:]
+        /// When the last one was, in seconds since 1970 by the server's clock.
+        var continuedAt: Int64?
     }
 
     struct Part: Hashable, Sendable, Codable {
@@ -38,16 +40,19 @@ final class PartNotes: Sendable {
         var length: Int64
         /// The SHA-256 of each part.
         var hashes: [String]
+        /// The ETag of each part.
+        var tags: [String]?
 
         /// The range of a part; nil if it has none of this number.
         func range(_ number: Int) -> Range<Int64>? {
             guard hashes.indices.contains(number - 1), length > 0 else { return nil }
-            let start = Int64(number - 1) * length
-            return start..<min(start + length, size)
+            let (start, isTooLarge) = Int64(number - 1).multipliedReportingOverflow(by: length)
+            guard !isTooLarge, start < size else { return nil }
+            return start..<start + min(length, size - start)
         }
     }
 
-    /// Seconds after which an interrupted upload is abandoned: its parts cost their owner storage.
+    /// Seconds after the last part after which an interrupted upload is abandoned: its parts cost their owner storage.
     static let longest: Int64 = 86_400
     /// The maximum number of keys; the oldest are forgotten.
     private static let most = 1_000
@@ -90,7 +95,8 @@ final class PartNotes: Sendable {
     /// Records the parts of a completed object.
     func keepWhole(_ key: [UInt8], _ object: StoredObject, _ parts: LargeUpload.Outcome) {
         var note = note(of: key)
-        note.whole = Whole(tag: object.tag, size: object.size, length: parts.length, hashes: parts.hashes)
+        note.whole = Whole(
+            tag: object.tag, size: object.size, length: parts.length, hashes: parts.hashes, tags: parts.tags)
         keep(note)
     }
 
@@ -110,9 +116,9 @@ final class PartNotes: Sendable {
 
     /// Whether an interrupted upload may still be continued.
     func mayContinue(_ name: MultipartUpload.Name, now: Int64) -> Bool {
-        guard (0...Self.longest).contains(now - name.begin), let unfinished = note(of: name.key).unfinished else {
+        guard let unfinished = note(of: name.key).unfinished, unfinished.name == name, !unfinished.parts.isEmpty else {
             return false
         }
-        return unfinished.name == name && !unfinished.parts.isEmpty
+        return (0...Self.longest).contains(now - (unfinished.continuedAt ?? name.begin))
     }
 }
