@@ -42,9 +42,10 @@ import Testing
     /// A sample of each object with every field.
     private static let samples: [String: any Encodable & Sendable] = {
         let held = HeldMount(path: place, processes: [1])
-        let progress = TransferProgress(
+        var progress = TransferProgress(
             itemsDone: 1, itemsTotal: 2, bytesDone: 3, bytesTotal: 4, bytesPerSecond: 5, itemsPerSecond: 6,
             secondsLeft: 7, counting: true)
+        progress.obstacle = "offline"
         var domain = DomainStatus(name: "d", store: "file:///s", directory: place, state: .idle)
         (domain.mountpoint, domain.heldMount, domain.pid, domain.reason) = (place, held, 1, "x")
         domain.version = "0.1"

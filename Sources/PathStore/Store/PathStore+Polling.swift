@@ -8,6 +8,16 @@ extension PathStore {
     ///   - everywhere: Whether all listed folders are compared, to search for an item.
     ///   - folder: A folder that is compared even if it was not listed.
     func compareListed(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
+        let isSignalled = attention.withLock { $0.isSignalledEverywhere }
+        do throws(RemoteStoreError) {
+            try await compare(everywhere: everywhere || isSignalled, also: folder)
+        } catch {
+            if isSignalled { lookEverywhere() }
+            throw error
+        }
+    }
+
+    private func compare(everywhere: Bool, also folder: Int64?) async throws(RemoteStoreError) {
         try await comparing.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
             try await self.recoverAll()
             // Items in limbo since an earlier comparison are searched once more.

@@ -1,4 +1,5 @@
 package import SystemPackage
+internal import Threads
 
 /// The result of an eviction.
 package struct Eviction: Sendable, Hashable {
@@ -27,7 +28,7 @@ extension Domain {
     {
         let held = try await hold(path, listing: false)
         defer { release(held) }
-        await engine.recognizeIfPossible()
+        await verifyStore()
         await engine.makeDurableIfPossible()
         return try evict(held, path, isStrict: isStrict, work)
     }
@@ -38,12 +39,24 @@ extension Domain {
     /// - Throws: The errors of ``evict(_:isStrict:work:)``; EINVAL if it is not a folder.
     package func forget(_ path: [FileName], work: RequestProgress = RequestProgress()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
-        await engine.recognizeIfPossible()
+        await verifyStore()
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
         // The folder itself was released first, otherwise it would count as in use.
         try await drop(held.number, &result)
         return result
+    }
+
+    /// Finds out whether this is still the same store, and what it reports, before content is freed that only it has then.
+    private func verifyStore() async {
+        guard engine.heldBack() == nil else { return }
+        await engine.recognizeAgain()
+        guard !engine.options.isSequential, engine.isStoreAnswering else { return }
+        let pull = engine.askForPull()
+        for _ in 0..<Self.verifyingRounds {
+            guard engine.isStoreAnswering, engine.state.withLock({ $0.pulls.done < pull }) else { return }
+            try? await Task.sleep(for: .milliseconds(20))  // A cancelled task continues with what is known.
+        }
     }
 
     private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: RequestProgress) throws(Errno) -> Eviction {
@@ -86,7 +99,12 @@ extension Domain {
 
     /// Drops listings from the bottom up.
     private func drop(_ folder: ItemNumber, _ result: inout Eviction) async throws(Errno) {
-        guard store.properties.fields.isSuperset(of: Self.neededFields) else { return }
+        guard store.properties.fields.isSuperset(of: Self.neededFields), engine.isStoreAnswering else { return }
+        do {
+            if try replica.isDeletedInStore(folder) { return }
+        } catch {
+            throw Errno(state: error)
+        }
         for child in try children(of: folder) where child.kind == .folder { try await drop(child.number, &result) }
         replica.releaseEntries(of: folder)
         for _ in 0..<Self.forgettingRounds where replica.hasKnownEntries(folder) {
@@ -101,6 +119,8 @@ extension Domain {
 
     /// The entries that would be lost with a listing if the store did not have them.
     private static let neededFields: ItemFields = [.mode, .modificationDate, .untoldByStatus]
+    /// Rounds of 20 ms that are waited for the store's changes.
+    private static let verifyingRounds = 250
     /// Rounds of 10 ms that the kernel is given to forget entries.
     private static let forgettingRounds = 50
 }

@@ -88,7 +88,6 @@ package final class Domain: Sendable {
             await stopping.engine.value
             await engine.makeDurableIfPossible()
         }
-        if stopping != nil { try engine.recordDoubt() }
         replica.events.finish()
         defer { close(lock) }
         try replica.close()

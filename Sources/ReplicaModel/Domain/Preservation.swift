@@ -7,15 +7,11 @@ internal import SystemPackage
 struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
-    /// Items that the store deleted, which was not applied.
-    private let deleted: Set<ItemNumber>
-
     init(of keep: RemovalKeep, in replica: Replica) throws {
         self.replica = replica
         // What the store may not have counts as not sent.
         let isInDoubt = try replica.database.read { try Meta.storeInDoubt.read(from: $0) } != nil
         self.keep = keep == .dirty && isInDoubt ? .downloaded : keep
-        deleted = Set(try replica.database.read { try DeletionCounts.numbers(in: $0) })
     }
 
     /// Moves the files to be kept from a folder into another one.
@@ -29,7 +25,7 @@ struct Preservation {
         for entry in entries {
             if entry.kind == .folder {
                 try moveFolder(entry, in: folder, into: target)
-            } else if entry.isKept {
+            } else if try entry.isKept || entry.isHere && replica.isDeletedInStore(entry.number) {
                 try keep(try place(of: entry.name, in: folder), in: target)
             }
         }
@@ -52,6 +48,7 @@ struct Preservation {
         var number: ItemNumber
         var name: FileName
         var kind: ItemKind
+        var isHere: Bool
         var isKept: Bool
     }
 
@@ -59,8 +56,8 @@ struct Preservation {
         let isHere = node.materialization == .whole
         let isUnsent =
             node.isNew || !node.dirty.isEmpty || !node.flags.isDisjoint(with: [.special, .excluded, .refused])
-        let isKept = isHere && (keep == .downloaded || isUnsent || deleted.contains(node.number))
-        return Entry(number: node.number, name: node.name, kind: node.kind, isKept: isKept)
+        let isKept = isHere && (keep == .downloaded || isUnsent)
+        return Entry(number: node.number, name: node.name, kind: node.kind, isHere: isHere, isKept: isKept)
     }
 
     /// Creates the folder again and moves the files to be kept into it; it is removed if there are none and the store has it.
@@ -81,13 +78,14 @@ struct Preservation {
         try kept.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
     }
 
-    /// Copies tags, ACLs and the like, except what only root may set.
+    /// Copies tags, ACLs and the like as far as that is possible: files are not left behind for them.
     private func copyXattrs(of place: BackingPath, to folder: HeldFile) throws(Errno) {
         try place.hold { (former) throws(Errno) in
             for name in try former.xattrNames() where !OwnXattr.isHidden(name) {
-                let value = try former.xattr(name)
-                do throws(Errno) { try folder.setXattr(name, to: value) } catch {
-                    guard error == .notPermitted || error == .permissionDenied else { throw error }
+                do throws(Errno) {
+                    try folder.setXattr(name, to: try former.xattr(name))
+                } catch {
+                    if error == .ioError { throw error }
                 }
             }
         }

@@ -28,6 +28,7 @@ extension SyncEngine {
             let isAll = try await pullChanges()
             state.withLock { $0.pulls.lastAsked = asked }
             clearTroubleByReading()
+            noteDoubt(false)
             takeProperties()
             askForUsage(olderThan: Self.longestSeconds)
             state.withLock { state in
@@ -57,22 +58,30 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    /// Finds out whether this is still the same store, before content is freed that only it has then.
-    func recognizeIfPossible() async {
-        guard state.withLock({ $0.disconnected == nil }) else { return }
+    /// Asks the store again whether it is the right one.
+    func recognizeAgain() async {
         do throws(RemoteStoreError) {
-            try await recognizeStore()
+            if state.withLock({ $0.pulls.isStoreRecognized }), let anchor = replica.lastAnchor() {
+                try await store.recognize(anchor)
+            } else {
+                try await recognizeStore()
+            }
         } catch {
             noteRecognitionFailure(error)
         }
     }
 
-    /// Records whether the store is another one, or can't be reached.
-    func recordDoubt() throws {
-        let isInDoubt = state.withLock { !($0.storeFailure?.leavesStoreReadable ?? true) }
-        try replica.database.write { rows in
-            guard try isInDoubt != (Meta.storeInDoubt.read(from: rows) != nil) else { return }
-            try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: rows)
+    /// Records whether the store is another one, or can't be reached: what only it had may be lost.
+    func noteDoubt(_ isInDoubt: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.isStoreInDoubt = isInDoubt }
+            return state.isStoreInDoubt != isInDoubt
+        }
+        guard isNew else { return }
+        do {
+            try replica.database.write { try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: $0) }
+        } catch {
+            log.error("the database cannot be written", metadata: ["error": "\(error)"])
         }
     }
 
@@ -103,8 +112,6 @@ extension SyncEngine {
             state.pulls.isWanted = true
         }
         noteStoreFailure(error, isOfRecognition: true)
-        guard case .cannotSynchronize = error else { return }
-        do { try recordDoubt() } catch { log.error("the database cannot be written", metadata: ["error": "\(error)"]) }
     }
 
     /// How many batches are noted before their changes are applied.

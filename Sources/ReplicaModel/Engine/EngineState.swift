@@ -16,6 +16,8 @@ struct EngineState {
     var isOtherStore: Bool {
         !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
+    /// Whether the store is another one or could not be reached when it was last asked; nil if it was not asked in this run.
+    var isStoreInDoubt: Bool?
     /// An error in the reports of changes: local changes are still sent.
     var feedTrouble: Failure?
     /// How many callers wait for the store.

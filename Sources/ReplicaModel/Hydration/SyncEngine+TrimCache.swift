@@ -2,7 +2,6 @@ internal import GRDB
 internal import Glibc
 internal import Logging
 internal import SystemPackage
-internal import Threads
 
 extension SyncEngine {
     /// Evicts the least recently used files until the cache is within its limits. Skips files that are dirty, open or
@@ -10,7 +9,7 @@ extension SyncEngine {
     func trimCache() async {
         guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return }
         // What is freed while the store is away can't be read.
-        guard isStoreAnswering, state.withLock({ $0.pulls.isStoreRecognized }) else { return }
+        guard isStoreAnswering else { return }
         do {
             var excess = try excess()
             if excess > 0 { await makeDurableIfPossible() }

@@ -36,9 +36,11 @@ extension Failure {
         code == RemoteStoreError.insufficientQuota.code || code == RemoteStoreError.readOnly.code
     }
 
-    /// Whether the store still returns what it has: it accepts no changes, is busy, or this computer's disk is full.
+    /// Whether nothing is known that keeps the store from returning what it has: it accepts no changes or does not answer
+    /// them, is busy, this computer's disk is full, or nobody waited for its answer.
     var leavesStoreReadable: Bool {
-        isOfChanges || code == RemoteStoreError.busy(seconds: 0).code || code == Failure.fullDisk
+        let others: [RemoteStoreError] = [.busy(seconds: 0), .unanswered, .cancelled]
+        return isOfChanges || code == Failure.fullDisk || others.contains { $0.code == code }
     }
 
     /// The code of the failure that the disk with the domain's state is full.

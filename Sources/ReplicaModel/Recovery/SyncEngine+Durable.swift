@@ -29,9 +29,11 @@ extension SyncEngine {
         }
     }
 
-    /// Whether nothing is known that keeps the store from returning what it has.
+    /// Whether it is the right store, and nothing is known that keeps it from returning what it has.
     var isStoreAnswering: Bool {
-        state.withLock { $0.disconnected == nil && $0.storeFailure?.leavesStoreReadable ?? true }
+        state.withLock {
+            $0.pulls.isStoreRecognized && $0.disconnected == nil && $0.storeFailure?.leavesStoreReadable ?? true
+        }
     }
 
     /// Evicts a file whose content would be in the store even after a power cut.

@@ -39,11 +39,13 @@ final class Tree {
             rootRow?.makeNode(parent: nil, now: clock.now())
             ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
-        (root.dirty, root.failure) = ([], nil)
         itemNumbers = ItemNumbers(next: nextNumber)
         self.database = database
         self.clock = clock
+        let isOfFormerRelease = !root.dirty.isEmpty || root.failure != nil
+        (root.dirty, root.failure) = ([], nil)
         insert(root)
+        if isOfFormerRelease { note(root) }
     }
 
     deinit {

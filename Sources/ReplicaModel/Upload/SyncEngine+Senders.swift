@@ -26,6 +26,7 @@ extension SyncEngine {
             for (number, time) in news.later { uploadQueue.wait(number, until: time) }
             uploadQueue.addDue(at: now)
         }
+        if watch.isFullOfChanges, state.withLock({ $0.storeFailure == nil }) { noteStoreFailure(.unanswered) }
         if let time = heldBack() { return time.isFinite ? time : nil }
         do throws(RemoteStoreError) {
             try await recognizeStore()
@@ -111,14 +112,20 @@ extension SyncEngine {
     private var mayCall: Bool { heldBack() == nil && state.withLock { $0.pulls.isStoreRecognized } }
 
     /// The time until which nothing is sent.
-    private func heldBack() -> Double? {
-        state.withLock { state in
+    func heldBack() -> Double? {
+        // It would hang as well, and must not be recorded as made.
+        let isFull = watch.isFullOfChanges
+        return state.withLock { state in
             if state.disconnected != nil { return .infinity }
+            if isFull { return replica.now() + Self.fullRest }
             guard let storeFailure = state.storeFailure else { return nil }
             let time = storeFailure.retryAt ?? .infinity
             return time > replica.now() ? time : nil
         }
     }
+
+    /// Seconds until it is looked again whether calls that hang have ended.
+    private static let fullRest = 5.0
 
     /// The maximum number of bytes of content that are started together.
     private static let mostBytes: Int64 = 4 << 20
@@ -189,8 +196,6 @@ extension SyncEngine {
     }
 
     private func uploadOrAbandon(_ call: Outgoing, _ sender: Sender) async {
-        // It must not be recorded as made.
-        if watch.isFullOfChanges { noteStoreFailure(.serverUnreachable) }
         guard mayCall, !sender.isGivenUp else { return abandon(call) }
         await upload(call, by: sender)
         if !sender.isLeft { ended(call) }

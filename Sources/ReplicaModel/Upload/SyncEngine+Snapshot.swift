@@ -43,6 +43,11 @@ extension SyncEngine {
 
     func noteFullDisk() {
         state.withLock { state in
+            // It does not bring back a store that is away.
+            if let former = state.storeFailure, !former.leavesStoreReadable {
+                state.storeFailure?.retryAt = replica.now() + 5
+                return
+            }
             state.storeFailure = Failure(
                 code: Failure.fullDisk, message: "no space left where the domain keeps its state", attempts: 1,
                 retryAt: replica.now() + 5)

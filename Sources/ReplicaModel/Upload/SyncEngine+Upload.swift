@@ -148,12 +148,17 @@ extension SyncEngine {
             let retryAt = replica.now() + (pause > 0 ? pause : delay)
             state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
+        if state.withLock({ !($0.storeFailure?.leavesStoreReadable ?? true) }) { noteDoubt(true) }
     }
 
     /// A call succeeded: calls that were held back continue at once.
     func clearStoreFailure() {
+        // As long as calls hang, others would.
+        let isFull = watch.isFullOfChanges
         let wasTroubled = state.withLock { state in
-            guard !state.isOtherStore else { return false }
+            guard !state.isOtherStore, !isFull || state.storeFailure?.code != RemoteStoreError.unanswered.code else {
+                return false
+            }
             defer { state.storeFailure = nil }
             return state.storeFailure != nil
         }

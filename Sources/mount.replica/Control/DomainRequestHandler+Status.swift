@@ -29,18 +29,25 @@ extension DomainRequestHandler {
     }
 
     /// Runs `body`, and sends its progress every half second until it ends.
+    /// - Parameter isForStability: Whether it waits until the domain is in step: while it does not continue, the reason is
+    ///   sent.
     func working<Value: Sendable>(
-        _ events: EventSink, _ body: @escaping @Sendable (RequestProgress) async throws -> Value
+        _ events: EventSink, isForStability: Bool = false,
+        _ body: @escaping @Sendable (RequestProgress) async throws -> Value
     ) async throws -> Value {
         let work = RequestProgress()
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body(work) }
             group.addTask {
+                var former: TransferProgress?
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(500))  // Cancelled when the body has ended.
                     guard !Task.isCancelled, let report = work.report() else { continue }
                     var progress = TransferProgress(report)
-                    progress.obstacle = try obstacle()
+                    let isStuck = former?.itemsDone == progress.itemsDone && former?.bytesDone == progress.bytesDone
+                    former = progress
+                    // Without it the wait goes on all the same.
+                    if isForStability, isStuck { progress.obstacle = try? obstacle() }
                     try await events.send(.progress(progress))
                 }
                 return nil

@@ -31,7 +31,9 @@ struct DomainRequestHandler: ControlRequestHandler {
             try await daemon.mount(at: path.path, options: options)
             return .done
         case .unmount(let flush):
-            if flush { try await working(events) { try await domain.waitForStabilization(work: $0) } }
+            if flush {
+                try await working(events, isForStability: true) { try await domain.waitForStabilization(work: $0) }
+            }
             try await daemon.unmount()
             return .done
         case .remove(let keep): return .removed(try await daemon.remove(keep: keep))
@@ -93,7 +95,7 @@ struct DomainRequestHandler: ControlRequestHandler {
             try domain.disconnect(reason: reason, isTemporary: isTemporary ?? false)
         case .wait(let path):
             let names = try path.fileNames()
-            try await working(events) {
+            try await working(events, isForStability: true) {
                 if names.isEmpty {
                     try await domain.waitForStabilization(work: $0, isShown: true)
                 } else {

@@ -101,11 +101,13 @@ import Testing
         // An earlier release noted that.
         bench.replica.withTree { tree in
             tree.root.dirty = .mode
+            tree.root.failure = Failure(code: "malformedAnswer", message: "", attempts: 1, retryAt: nil)
             tree.note(tree.root)
         }
         try bench.restart()
         try await bench.settle()
         #expect(bench.replica.withTree { $0.pending.isEmpty })
+        #expect(try bench.domain.report().errors == 0)
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 

@@ -319,7 +319,7 @@ import Threads
         #expect(silent.hung >= CallWatch.mostLeft && silent.hung < CallWatch.mostLeft + 4, "\(silent.hung)")
         // Reading goes on.
         _ = try await engine.store.item(item.identifier)
-        #expect(engine.state.withLock { $0.storeFailure?.code } == "serverUnreachable")
+        #expect(engine.state.withLock { $0.storeFailure?.code } == "unanswered")
         silent.speak()
         try await bench.until("they have ended") { !engine.watch.hasLeftCalls }
         engine.retryAll()
