@@ -56,12 +56,14 @@ import Testing
         for index in 0..<150 { store.write("\(index)", to: "d/f\(index)") }
         let bench = try Bench(store: store)
         try await bench.settle()
-        try await bench.domain.download(Bench.names("d"), waits: true)
+        for index in 0..<150 { #expect(try await bench.read("d/f\(index)") == "\(index)") }
         try await bench.settle()
         store.delete("d")
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
-        #expect(try await bench.domain.evict(Bench.names("d"), isStrict: false).items == 0)
+        let eviction = try await bench.domain.evict(Bench.names("d"), isStrict: false)
+        #expect(eviction.items == 0 && eviction.refused.count == 150)
+        #expect(eviction.refused.allSatisfy { $0.reason == .deletedInStore })
     }
 
     @Test func whatIsChangedHereIsStillSent() async throws {

@@ -88,6 +88,8 @@ import Threads
                 // Held, so that it stays until the store is away.
                 let file = try bench.replica.open(number, flags: O_RDONLY)
                 try await engine.hydrate(number, range: nil)
+                try await bench.settle()
+                await engine.makeDurableIfPossible()
                 engine.state.withLock {
                     $0.storeFailure = Failure(code: "serverUnreachable", message: "", attempts: 1, retryAt: .infinity)
                 }
