@@ -10,10 +10,12 @@ import Threads
 /// replaced.
 @Suite struct PartTests {
     /// Ten parts of a session's size, each different, and a rest.
-    private static let content: [UInt8] = {
+    private static let content = content(parts: 10)
+
+    private static func content(parts: Int) -> [UInt8] {
         var random = SeededNumbers(seed: 11)
-        return (0..<10 * 65_536 + 100).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-    }()
+        return (0..<parts * 65_536 + 100).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    }
 
     /// The requests with parts, by number: sent, and copied by the server.
     private final class Seen: Sendable {
@@ -77,7 +79,7 @@ import Threads
     /// A session with a process that dies in the middle of an upload.
     /// - Returns: The parts that the server has acknowledged by then.
     private static func interrupted(
-        _ session: FaultedSession, _ seen: Seen, _ line: Locked<Line>
+        _ session: FaultedSession, _ seen: Seen, _ line: Locked<Line>, _ content: [UInt8] = content
     ) async throws -> Set<Int> {
         try await session.run { store in
             let made = try await session.armed { try? await create(store, content, template("large")) }
@@ -104,21 +106,22 @@ import Threads
         }
     }
 
-    @Test func anUploadGoesOnAfterACrash() async throws {
-        let (seen, line) = (Seen(), Locked(Line()))
+    /// Of very many parts, not each is written down by itself.
+    @Test(arguments: [10, 70]) func anUploadGoesOnAfterACrash(parts: Int) async throws {
+        let (seen, line, content) = (Seen(), Locked(Line()), Self.content(parts: parts))
         let session = try await Self.session(seen, line)
-        let acknowledged = try await Self.interrupted(session, seen, line)
+        let acknowledged = try await Self.interrupted(session, seen, line, content)
         try await session.run { store in
             // A change in between abandons it no more than the end of the process.
             _ = try await Self.create(store, [1], Self.template("other"))
             let uploads = try await session.unfinishedUploads()
             #expect(uploads == 1)
-            _ = try await session.armed { try await Self.create(store, Self.content, Self.template("large")) }
+            _ = try await session.armed { try await Self.create(store, content, Self.template("large")) }
             // What was in flight may have been acknowledged or not.
-            #expect(Set(seen.sent).isSuperset(of: Set(1...11).subtracting(acknowledged)))
-            #expect(seen.sent.count <= 11 - (acknowledged.count - 4) && seen.copied.isEmpty)
+            #expect(Set(seen.sent).isSuperset(of: Set(1...parts + 1).subtracting(acknowledged)))
+            #expect(seen.sent.count <= parts + 1 - (acknowledged.count - 4) && seen.copied.isEmpty)
             #expect(!seen.sent.contains(1), "\(seen.sent) of \(acknowledged)")
-            #expect(try await session.files() == ["large": Self.content, "other": [1]])
+            #expect(try await session.files() == ["large": content, "other": [1]])
             let left = try await session.unfinishedUploads()
             #expect(left == 0)
         }

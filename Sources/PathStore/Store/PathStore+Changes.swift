@@ -11,6 +11,8 @@ struct Attention: Sendable {
     var signalled: Set<StoragePath> = []
     /// Whether it may have changed anywhere, or somebody waits for what did.
     var isSignalledEverywhere = false
+    /// How often a look everywhere that fails is begun again.
+    var looksLeft = 0
     var isListening = false
 }
 
@@ -60,7 +62,14 @@ extension PathStore {
     }
 
     /// All folders that were listed are compared.
-    package func lookEverywhere() { attention.withLock { $0.isSignalledEverywhere = true } }
+    package func lookEverywhere() {
+        attention.withLock { attention in
+            attention.isSignalledEverywhere = true
+            attention.looksLeft = Self.mostLooks
+        }
+    }
+
+    private static let mostLooks = 3
 
     /// Drops all but the newest changes.
     func forgetOldChanges() throws(RemoteStoreError) {

@@ -8,11 +8,16 @@ extension PathStore {
     ///   - everywhere: Whether all listed folders are compared, to search for an item.
     ///   - folder: A folder that is compared even if it was not listed.
     func compareListed(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
-        let isSignalled = attention.withLock { $0.isSignalledEverywhere }
         do throws(RemoteStoreError) {
-            try await compare(everywhere: everywhere || isSignalled, also: folder)
+            try await compare(everywhere: everywhere, also: folder)
+            attention.withLock { $0.looksLeft = 0 }
         } catch {
-            if isSignalled { lookEverywhere() }
+            // Somebody still waits for it. A storage that can't list all at once is not asked for that for ever.
+            attention.withLock { attention in
+                guard attention.looksLeft > 0 else { return }
+                attention.looksLeft -= 1
+                attention.isSignalledEverywhere = true
+            }
             throw error
         }
     }

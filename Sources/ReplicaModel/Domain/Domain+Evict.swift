@@ -29,6 +29,7 @@ extension Domain {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         await verifyStore()
+        if Task.isCancelled { throw .interrupted }
         await engine.makeDurableIfPossible()
         return try evict(held, path, isStrict: isStrict, work)
     }
@@ -40,6 +41,10 @@ extension Domain {
     package func forget(_ path: [FileName], work: RequestProgress = RequestProgress()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         await verifyStore()
+        if Task.isCancelled {
+            release(held)
+            throw .interrupted
+        }
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
         // The folder itself was released first, otherwise it would count as in use.
@@ -49,13 +54,14 @@ extension Domain {
 
     /// Finds out whether this is still the same store, and what it reports, before content is freed that only it has then.
     private func verifyStore() async {
-        guard engine.heldBack() == nil else { return }
+        let mayAsk = engine.state.withLock { $0.disconnected == nil && $0.storeFailure?.leavesStoreReadable ?? true }
+        guard mayAsk, engine.pause.left == 0 else { return }
         await engine.recognizeAgain()
         guard !engine.options.isSequential, engine.isStoreAnswering else { return }
         let pull = engine.askForPull()
         for _ in 0..<Self.verifyingRounds {
             guard engine.isStoreAnswering, engine.state.withLock({ $0.pulls.done < pull }) else { return }
-            try? await Task.sleep(for: .milliseconds(20))  // A cancelled task continues with what is known.
+            try? await Task.sleep(for: .milliseconds(20))  // A cancelled task ends after this.
         }
     }
 

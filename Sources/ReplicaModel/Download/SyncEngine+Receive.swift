@@ -67,7 +67,8 @@ extension SyncEngine {
                 try await recognizeStore()
             }
         } catch {
-            noteRecognitionFailure(error)
+            // Who gave up knows no more than before.
+            if error != .cancelled { noteRecognitionFailure(error) }
         }
     }
 
@@ -79,8 +80,13 @@ extension SyncEngine {
         }
         guard isNew else { return }
         do {
-            try replica.database.write { try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: $0) }
+            // The last of several writes has the present state.
+            try replica.database.write { rows in
+                let isInDoubt = state.withLock { $0.isStoreInDoubt } ?? isInDoubt
+                try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: rows)
+            }
         } catch {
+            state.withLock { $0.isStoreInDoubt = nil }
             log.error("the database cannot be written", metadata: ["error": "\(error)"])
         }
     }

@@ -112,7 +112,7 @@ extension SyncEngine {
     private var mayCall: Bool { heldBack() == nil && state.withLock { $0.pulls.isStoreRecognized } }
 
     /// The time until which nothing is sent.
-    func heldBack() -> Double? {
+    private func heldBack() -> Double? {
         // It would hang as well, and must not be recorded as made.
         let isFull = watch.isFullOfChanges
         return state.withLock { state in

@@ -142,6 +142,8 @@ extension SyncEngine {
         state.withLock { state in
             // The user is asked about that: calls that were in flight must not clear the question.
             guard isOfRecognition || !state.isOtherStore else { return }
+            // Who gave up does not bring back a store that is away.
+            if error == .cancelled, let former = state.storeFailure, !former.leavesStoreReadable { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             // If the store requests a pause, its duration is used.

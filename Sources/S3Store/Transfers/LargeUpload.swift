@@ -100,7 +100,8 @@ struct LargeUpload: Sendable {
             storage.leftovers.remove(.upload(name))
             return Outcome(tag: tag, tags: tags, length: length, hashes: hashes.withLock { $0 })
         } catch {
-            if !Self.mayContinue(after: error) { forget() }
+            // Also the parts that were not written down yet.
+            if Self.mayContinue(after: error) { change { _ in true } } else { forget() }
             storage.leftovers.leave(.upload(name))
             await storage.clear(.upload(name))
             throw .request(error)
@@ -185,7 +186,7 @@ struct LargeUpload: Sendable {
         } catch {
             storage.leftovers.leave(.upload(name))
             // It is gone, or may not be listed: everything is sent.
-            if case .complaint(let complaint) = error, !complaint.isBusy { return nil }
+            if case .complaint = error, !Self.mayContinue(after: error) { return nil }
             throw .request(error)
         }
     }
@@ -228,7 +229,7 @@ struct LargeUpload: Sendable {
 
 extension S3Complaint {
     /// Whether something went wrong there.
-    fileprivate var isOfServer: Bool { (500...504).contains(status) && status != 501 }
+    fileprivate var isOfServer: Bool { (500...504).contains(status) && status != 501 || code == "InternalError" }
 
     /// Whether the keys are not accepted now.
     fileprivate var isOfLogin: Bool { login != nil && code != "AccessDenied" }
