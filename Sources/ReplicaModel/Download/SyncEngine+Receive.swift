@@ -75,18 +75,18 @@ extension SyncEngine {
     /// Records whether the store is another one, or can't be reached: what only it had may be lost.
     func noteDoubt(_ isInDoubt: Bool) {
         let isNew = state.withLock { state in
-            defer { state.isStoreInDoubt = isInDoubt }
-            return state.isStoreInDoubt != isInDoubt
+            defer { state.pulls.isStoreInDoubt = isInDoubt }
+            return state.pulls.isStoreInDoubt != isInDoubt
         }
         guard isNew else { return }
         do {
             // The last of several writes has the present state.
             try replica.database.write { rows in
-                let isInDoubt = state.withLock { $0.isStoreInDoubt } ?? isInDoubt
+                let isInDoubt = state.withLock { $0.pulls.isStoreInDoubt } ?? isInDoubt
                 try Meta.storeInDoubt.write(isInDoubt ? "1" : nil, to: rows)
             }
         } catch {
-            state.withLock { $0.isStoreInDoubt = nil }
+            state.withLock { $0.pulls.isStoreInDoubt = nil }
             log.error("the database cannot be written", metadata: ["error": "\(error)"])
         }
     }

@@ -16,8 +16,6 @@ struct EngineState {
     var isOtherStore: Bool {
         !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
-    /// Whether the store is another one or could not be reached when it was last asked; nil if it was not asked in this run.
-    var isStoreInDoubt: Bool?
     /// An error in the reports of changes: local changes are still sent.
     var feedTrouble: Failure?
     /// How many callers wait for the store.
@@ -54,6 +52,8 @@ struct PullState {
     var isWanted = true
     /// Whether the store is known to be the one of the last run.
     var isStoreRecognized = false
+    /// Whether the store is another one or could not be reached when it was last asked; nil if it was not asked in this run.
+    var isStoreInDoubt: Bool?
     /// When the store is asked again without a signal, in seconds since 1970.
     var next = 0.0
     /// The number of pulls, and the number of the last one that succeeded.
