@@ -68,7 +68,7 @@ extension Replica {
         do {
             return try database.read { try KnownListing(of: folder, identifier, in: $0) }
         } catch {
-            throw .cannotSynchronize("the database cannot be read: \(error)")
+            throw .ofDatabase("read", error)
         }
     }
 }

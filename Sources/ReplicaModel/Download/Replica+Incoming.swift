@@ -19,7 +19,7 @@ extension Replica {
                 try Incoming.write(markStale(changes), anchor: anchor, to: rows)
             }
         } catch {
-            throw .cannotSynchronize("the database cannot be written: \(error)")
+            throw .ofDatabase("written", error)
         }
     }
 
@@ -39,7 +39,7 @@ extension Replica {
         do {
             return try database.read { try Incoming.lastSequence(in: $0) }
         } catch {
-            throw .cannotSynchronize("the database cannot be read: \(error)")
+            throw .ofDatabase("read", error)
         }
     }
 
@@ -80,7 +80,7 @@ extension Replica {
                 return found.map { (ItemNumber(UInt64(bitPattern: $0["number"])), ItemIdentifier($0["identifier"])) }
             }
         } catch {
-            throw .cannotSynchronize("the database cannot be read: \(error)")
+            throw .ofDatabase("read", error)
         }
     }
 
@@ -96,7 +96,7 @@ extension Replica {
                         """)
             }.map { ItemIdentifier($0) }
         } catch {
-            throw .cannotSynchronize("the database cannot be read: \(error)")
+            throw .ofDatabase("read", error)
         }
     }
 }

@@ -114,7 +114,7 @@ extension SyncEngine {
     /// The store could not confirm its identity, or denied it: nothing is sent until it does.
     func noteRecognitionFailure(_ error: RemoteStoreError) {
         state.withLock { state in
-            if case .cannotSynchronize = error { state.pulls.isStoreRecognized = false }
+            if case .cannotSynchronize = error, !error.isOfDatabase { state.pulls.isStoreRecognized = false }
             state.pulls.isWanted = true
         }
         noteStoreFailure(error, isOfRecognition: true)

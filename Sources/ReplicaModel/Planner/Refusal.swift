@@ -30,6 +30,21 @@ extension RemoteStoreError {
     }
 }
 
+extension RemoteStoreError {
+    fileprivate static let database = "the database cannot be "
+
+    /// This computer's database failed while the store's answer was recorded: that says nothing about the store.
+    /// - Parameter what: `read` or `written`.
+    static func ofDatabase(_ what: String, _ error: any Error) -> RemoteStoreError {
+        .cannotSynchronize("\(database)\(what): \(error)")
+    }
+
+    var isOfDatabase: Bool {
+        guard case .cannotSynchronize(let text) = self else { return false }
+        return text.hasPrefix(Self.database)
+    }
+}
+
 extension Failure {
     /// Whether it affects only changes of the store: then it is no evidence that the store can be read.
     var isOfChanges: Bool {
@@ -37,10 +52,12 @@ extension Failure {
     }
 
     /// Whether nothing is known that keeps the store from returning what it has: it accepts no changes or does not answer
-    /// them, is busy, this computer's disk is full, or nobody waited for its answer.
+    /// them, is busy, this computer's disk is full or its database fails, or nobody waited for its answer.
     var leavesStoreReadable: Bool {
         let others: [RemoteStoreError] = [.busy(seconds: 0), .unanswered, .cancelled]
-        return isOfChanges || code == Failure.fullDisk || others.contains { $0.code == code }
+        let isOfDatabase =
+            code == RemoteStoreError.cannotSynchronize("").code && message.hasPrefix(RemoteStoreError.database)
+        return isOfChanges || isOfDatabase || code == Failure.fullDisk || others.contains { $0.code == code }
     }
 
     /// The code of the failure that the disk with the domain's state is full.

@@ -50,11 +50,11 @@ import Testing
             for round in 1 2 3; do it_is_there "round $round"; done
             # What was compared is here.
             away() { replica evict "d:cold $1" >/dev/null; }
+            away 2
             # Nobody knows where it is.
             printf '127.0.0.1 localhost\\n' >hosts
             # The store's program remembers an address for a while.
             kill -9 "$(pgrep -P "$(daemon)")"
-            away 2
             fails_in_time 'No route to host' "$MNT/cold 2"
             in_time says 'resolve'
             write_something oblivion
@@ -62,17 +62,17 @@ import Testing
             in_time content_is "$MNT/cold 2" 'cold 2'
             it_is_there oblivion
             # The keys are taken away, and given again.
+            away 3
             admin key rm --uid=test --access-key="$key"
             write_something exile
-            away 3
             fails_in_time 'Permission denied' "$MNT/cold 3"
             in_time says 'the server does not know this access key'
             admin key create --uid=test --access-key="$key" --secret="$secret"
             in_time content_is "$MNT/cold 3" 'cold 3'
             it_is_there exile
+            away 4
             admin user suspend --uid=test
             write_something suspense
-            away 4
             fails_in_time 'Permission denied' "$MNT/cold 4"
             in_time says 'the server has suspended this user'
             admin user enable --uid=test

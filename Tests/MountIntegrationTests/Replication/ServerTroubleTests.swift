@@ -200,14 +200,14 @@ import Testing
             start_server
             in_time content_is "$MNT/cold 1" 'cold 1'
             it_is_there oblivion
+            # What was compared is here.
+            replica evict "d:cold 2" >/dev/null
             # In its place is another one, which is told nothing.
             ssh-keygen -q -t ed25519 -N '' -f ssh/other
             sed 's/ssh.host$/ssh\\/other/' ssh/sshd_config >ssh/other_config
             stop_server
             /usr/sbin/sshd -D -f "$HERE/ssh/other_config" -E "$HERE/ssh/log" &
             write_something disguise
-            # What was compared is here.
-            replica evict "d:cold 2" >/dev/null
             fails_in_time 'No route to host' "$MNT/cold 2"
             in_time says 'the host key of server has changed'
             test ! -e 'storage/written in disguise'
