@@ -54,7 +54,7 @@ extension Domain {
 
     /// Finds out whether this is still the same store, and what it reports, before content is freed that only it has then.
     private func verifyStore() async {
-        let mayAsk = engine.state.withLock { $0.disconnected == nil && $0.storeFailure?.leavesStoreReadable ?? true }
+        let mayAsk = engine.state.withLock { $0.disconnected == nil && $0.isStoreReadable }
         guard mayAsk, engine.pause.left == 0 else { return }
         await engine.recognizeAgain()
         guard !engine.options.isSequential, engine.isStoreAnswering else { return }

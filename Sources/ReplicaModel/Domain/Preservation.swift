@@ -7,6 +7,8 @@ internal import SystemPackage
 struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
+
+    /// - Throws: The database's error.
     init(of keep: RemovalKeep, in replica: Replica) throws {
         self.replica = replica
         // What the store may not have counts as not sent.

@@ -16,6 +16,8 @@ struct EngineState {
     var isOtherStore: Bool {
         !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
+    /// Whether nothing is known that keeps the store from returning what it has.
+    var isStoreReadable: Bool { storeFailure?.leavesStoreReadable ?? true }
     /// An error in the reports of changes: local changes are still sent.
     var feedTrouble: Failure?
     /// How many callers wait for the store.

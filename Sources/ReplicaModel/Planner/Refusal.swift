@@ -31,7 +31,7 @@ extension RemoteStoreError {
 }
 
 extension RemoteStoreError {
-    fileprivate static let database = "the database cannot be "
+    private static let database = "the database cannot be "
 
     /// This computer's database failed while the store's answer was recorded: that says nothing about the store.
     /// - Parameter what: `read` or `written`.
@@ -55,8 +55,8 @@ extension Failure {
     /// them, is busy, this computer's disk is full or its database fails, or nobody waited for its answer.
     var leavesStoreReadable: Bool {
         let others: [RemoteStoreError] = [.busy(seconds: 0), .unanswered, .cancelled]
-        let isOfDatabase =
-            code == RemoteStoreError.cannotSynchronize("").code && message.hasPrefix(RemoteStoreError.database)
+        let uncertain = RemoteStoreError.cannotSynchronize(message)
+        let isOfDatabase = code == uncertain.code && uncertain.isOfDatabase
         return isOfChanges || isOfDatabase || code == Failure.fullDisk || others.contains { $0.code == code }
     }
 

@@ -31,9 +31,7 @@ extension SyncEngine {
 
     /// Whether it is the right store, and nothing is known that keeps it from returning what it has.
     var isStoreAnswering: Bool {
-        state.withLock {
-            $0.pulls.isStoreRecognized && $0.disconnected == nil && $0.storeFailure?.leavesStoreReadable ?? true
-        }
+        state.withLock { $0.pulls.isStoreRecognized && $0.disconnected == nil && $0.isStoreReadable }
     }
 
     /// Evicts a file whose content would be in the store even after a power cut.

@@ -44,7 +44,7 @@ extension SyncEngine {
     func noteFullDisk() {
         state.withLock { state in
             // It does not bring back a store that is away.
-            if let former = state.storeFailure, !former.leavesStoreReadable {
+            if !state.isStoreReadable {
                 state.storeFailure?.retryAt = replica.now() + 5
                 return
             }

@@ -143,14 +143,14 @@ extension SyncEngine {
             // The user is asked about that: calls that were in flight must not clear the question.
             guard isOfRecognition || !state.isOtherStore else { return }
             // Who gave up does not bring back a store that is away.
-            if error == .cancelled, let former = state.storeFailure, !former.leavesStoreReadable { return }
+            if error == .cancelled, !state.isStoreReadable { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             // If the store requests a pause, its duration is used.
             let retryAt = replica.now() + (pause > 0 ? pause : delay)
             state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
-        if state.withLock({ !($0.storeFailure?.leavesStoreReadable ?? true) }) { noteDoubt(true) }
+        if state.withLock({ !$0.isStoreReadable }) { noteDoubt(true) }
     }
 
     /// A call succeeded: calls that were held back continue at once.
