@@ -3,7 +3,7 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// One function per system call, which retries EINTR and throws failures.
+/// System calls that retry EINTR and throw failures. Large: one function for each call.
 enum Linux {
     /// Runs a call that returns -1 and sets errno, and retries it while signals interrupt it.
     @discardableResult
@@ -94,6 +94,18 @@ enum Linux {
             _ = try newName.withCString { (to) throws(Errno) in
                 try check { linkat(folder.raw, from, newFolder.raw, to, 0) }
             }
+        }
+    }
+
+    /// Creates a file without a name, open for writing.
+    static func openUnnamed(in folder: Handle) throws(Errno) -> Handle {
+        Handle(try check { openat(folder.raw, ".", CL_O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600) })
+    }
+
+    /// Gives an open file a name in a folder of its filesystem.
+    static func link(_ file: Handle, as name: FileName, in folder: Handle) throws(Errno) {
+        _ = try name.withCString { (text) throws(Errno) in
+            try check { linkat(AT_FDCWD, file.path, folder.raw, text, AT_SYMLINK_FOLLOW) }
         }
     }
 

@@ -28,7 +28,7 @@ extension DirectoryTree {
             }
             marks.withLock { $0.note(template.identifier, template.filename, in: folder.key) }
             do throws(Errno) {
-                try give(template.filename, to: draft.name, in: folder.handle)
+                try publish(draft, as: template.filename)
             } catch {
                 discard(draft)
                 marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
@@ -44,7 +44,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether to skip the lookup of the name: the rename fails if the name is taken.
+    /// Whether to skip the lookup of the name: the draft can't be published if the name is taken.
     ///
     /// A lookup saves copying the contents if the name is taken. But looking up a nonexistent name waits for all
     /// threads that create entries in the folder, and takes longer than copying a few bytes. After one name was taken,
@@ -73,7 +73,7 @@ extension DirectoryTree {
             return refused.intersection(fields)
         }
         switch template.kind {
-        case .file: return try draftFile(contents, in: folder, flag, dressing)
+        case .file: return try draftFile(contents, in: folder, isNamed: false, flag, dressing)
         case .folder: return try draftFolder(in: folder, dressing)
         case .symlink:
             var draft = try draftSymlink(to: template.target ?? [], in: folder)

@@ -2,10 +2,14 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
-/// A new entry under a temporary name, complete except for its name.
+/// A new entry, complete except for its name.
 struct Draft {
+    /// Its temporary name.
     var name: FileName
+    /// Whether the folder has the temporary name. A file without any name is gone once it is closed.
+    var isNamed = true
     var folder: Handle
     /// Open, except for a symlink.
     var file: Handle?
@@ -15,16 +19,20 @@ struct Draft {
 
 extension DirectoryTree {
     /// Creates a file with these contents. If the daemon crashes, the file is complete or has its temporary name.
+    /// - Parameter isNamed: Whether it needs that name. Without, two changes of the folder are saved.
     func draftFile(
-        _ contents: ItemContents?, in folder: OpenFolder, _ flag: CancellationFlag,
+        _ contents: ItemContents?, in folder: OpenFolder, isNamed: Bool = true, _ flag: CancellationFlag,
         _ dress: (Handle) throws(Errno) -> ItemFields
     ) throws(RemoteStoreError) -> Draft {
         let path = path(folder.names)
         let name = TemporaryName.make()
+        // If that fails, the error of the next call says why.
+        let unnamed = isNamed || !namesLater(in: folder.handle) ? nil : try? Linux.openUnnamed(in: folder.handle)
         let file = try open(path, folder) { () throws(Errno) in
-            try Linux.open(name, in: folder.handle, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            if let unnamed { return unnamed }
+            return try Linux.open(name, in: folder.handle, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         }
-        var draft = Draft(name: name, folder: folder.handle, file: file)
+        var draft = Draft(name: name, isNamed: unnamed == nil, folder: folder.handle, file: file)
         do {
             if let contents {
                 try Copying.copy(contents, to: file, path, flag)
@@ -68,9 +76,36 @@ extension DirectoryTree {
         return Draft(name: name, folder: folder.handle)
     }
 
+    /// Gives a draft its final name.
+    /// - Throws: `fileExists` if the name is taken.
+    func publish(_ draft: Draft, as name: FileName) throws(Errno) {
+        guard let file = draft.file, !draft.isNamed else { return try give(name, to: draft.name, in: draft.folder) }
+        try Linux.link(file, as: name, in: draft.folder)
+    }
+
+    /// Whether the filesystem can create a file without a name, and name it later (O_TMPFILE, linkat(2)). That replaces
+    /// nothing, but a rename by another thread could replace the file where it is not exact.
+    func namesLater(in folder: Handle) -> Bool {
+        guard abilities.renamesExactly else { return false }
+        if let known = canNameLater.withLock({ $0 }) { return known }
+        let name = TemporaryName.make()
+        do throws(Errno) {
+            try Linux.link(try Linux.openUnnamed(in: folder), as: name, in: folder)
+            try Linux.unlink(name, in: folder)
+            canNameLater.withLock { $0 = true }
+            return true
+        } catch {
+            // Otherwise the folder or the disk fails, perhaps only now.
+            if Self.lackingUnnamed.contains(error) { canNameLater.withLock { $0 = false } }
+            return false
+        }
+    }
+
+    private static let lackingUnnamed: Set<Errno> = [.notSupported, .isDirectory, .invalidArgument]
+
     /// Removes a draft. If that fails, it is removed later.
     func discard(_ draft: Draft) {
-        guard let status = try? Linux.status(of: draft.name, in: draft.folder) else { return }
+        guard draft.isNamed, let status = try? Linux.status(of: draft.name, in: draft.folder) else { return }
         _ = try? remove(draft.name, status, in: draft.folder)
     }
 

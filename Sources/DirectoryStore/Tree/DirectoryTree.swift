@@ -16,6 +16,8 @@ final class DirectoryTree: Sendable {
     let marks = Locked(MarkIndex())
     /// Whether the name was taken when an item was last created.
     let wasNameTaken = Locked(false)
+    /// Whether files can be created without a name; nil until that was tried.
+    let canNameLater = Locked<Bool?>(nil)
     let listings = Locked(ListingTable())
     let listeners = Listeners<Void>()
     let renewals = GenerationRenewals()
