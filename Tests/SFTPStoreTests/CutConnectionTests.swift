@@ -126,7 +126,9 @@ private final class CutGround: Sendable {
         let address = try SFTPAddress("cut\(folder)/root")
         let storage = try await again { () async throws in
             do throws(SFTPFailure) {
-                return try await SFTPStorage.open(address, command: chosen, limits: connection)
+                // The large file is sent in parts.
+                let notes = UploadNotes(folder: folder, parted: 100_000, part: 65_536)
+                return try await SFTPStorage.open(address, command: chosen, limits: connection, notes: notes)
             } catch {
                 throw RemoteStoreError.serverUnreachable
             }

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// SHA-256 (FIPS 180-4): identifies equal contents without comparing them.
-struct ContentHash {
+package struct ContentHash {
     private var state: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
@@ -11,20 +11,23 @@ struct ContentHash {
     private var schedule = [UInt32](repeating: 0, count: 64)
 
     /// The hash of all these bytes.
-    static func of(_ bytes: [UInt8]) -> [UInt8] {
+    package static func of(_ bytes: [UInt8]) -> [UInt8] {
         var hash = ContentHash()
         bytes.withUnsafeBytes { hash.add($0) }
         return hash.finish()
     }
 
     /// The hash of the first `size` bytes of a file; nil if it has fewer, or can't be read.
-    static func of(_ file: FileDescriptor, size: Int64) -> [UInt8]? {
+    static func of(_ file: FileDescriptor, size: Int64) -> [UInt8]? { of(file, 0..<size) }
+
+    /// The hash of a part of a file; nil if the file ends before, or can't be read.
+    package static func of(_ file: FileDescriptor, _ range: Range<Int64>) -> [UInt8]? {
         var hash = ContentHash()
-        var offset: Int64 = 0
+        var offset = range.lowerBound
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
-        while offset < size {
-            let wanted = Int(min(Int64(buffer.count), size - offset))
+        while offset < range.upperBound {
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
             let count = pread(file.rawValue, buffer.baseAddress, wanted, off_t(offset))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
@@ -104,7 +107,7 @@ struct ContentHash {
 }
 
 /// Bytes as hexadecimal digits.
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".unicodeScalars)
     var text = String.UnicodeScalarView()
     for byte in bytes {

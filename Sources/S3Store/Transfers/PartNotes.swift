@@ -1,5 +1,4 @@
-import Foundation
-import HTTPClient
+import PathStore
 import Threads
 
 /// Records the parts of large objects with their hashes, so that parts that the server has already are not sent again: those of
@@ -54,42 +53,27 @@ final class PartNotes: Sendable {
 
     /// Seconds after the last part after which an interrupted upload is abandoned: its parts cost their owner storage.
     static let longest: Int64 = 86_400
-    /// The maximum number of keys; the oldest are forgotten.
-    private static let most = 1_000
 
     /// Without a folder.
     private let memory = Locked<[[UInt8]: Note]>([:], rank: .innermost)
-    private let folder: String?
+    private let notes: KeptNotes<Note>?
 
     /// - Parameter folder: The store's folder; nil to record nothing on the disk.
     init(folder: String?) {
-        self.folder = folder.map { $0 + "/parts" }
-        // If it can't be created, nothing is recorded.
-        guard let own = self.folder else { return }
-        try? FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: false)
+        notes = folder.map { KeptNotes(folder: $0 + "/parts") }
     }
 
-    private func path(_ key: [UInt8]) -> String? {
-        folder.map { "\($0)/\(Hash.hexadecimal(Hash.sha256(key)).prefix(40))" }
-    }
-
-    /// What is known of the parts of a key.
+    /// What is known of the parts of a key. If that can't be read, everything is sent.
     func note(of key: [UInt8]) -> Note {
-        guard let path = path(key) else { return memory.withLock { $0[key] } ?? Note(key: key) }
-        // If it can't be read, everything is sent.
-        let data = try? Data(contentsOf: URL(filePath: path))
-        guard let note = data.flatMap({ try? JSONDecoder().decode(Note.self, from: $0) }), note.key == key else {
-            return Note(key: key)
-        }
+        let note = notes.map { $0.note(of: key) } ?? memory.withLock { $0[key] }
+        guard let note, note.key == key else { return Note(key: key) }
         return note
     }
 
     /// Records it. A failure to write is ignored.
     func keep(_ note: Note) {
-        guard let folder, let path = path(note.key) else { return memory.withLock { $0[note.key] = note } }
-        guard let data = try? JSONEncoder().encode(note) else { return }
-        if !FileManager.default.fileExists(atPath: path) { forgetOldest(in: folder) }
-        try? data.write(to: URL(filePath: path), options: .atomic)
+        guard let notes else { return memory.withLock { $0[note.key] = note } }
+        notes.keep(note, of: note.key)
     }
 
     /// Records the parts of a completed object.
@@ -98,20 +82,6 @@ final class PartNotes: Sendable {
         note.whole = Whole(
             tag: object.tag, size: object.size, length: parts.length, hashes: parts.hashes, tags: parts.tags)
         keep(note)
-    }
-
-    private func forgetOldest(in folder: String) {
-        // What can't be listed or removed stays.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        guard names.count >= Self.most else { return }
-        func age(_ name: String) -> Date {
-            // One that is gone is the oldest.
-            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
-            return attributes?[.modificationDate] as? Date ?? .distantPast
-        }
-        // A failure to remove one is ignored.
-        let oldest = names.map { (name: $0, date: age($0)) }.sorted { $0.date < $1.date }.prefix(Self.most / 10)
-        for (name, _) in oldest { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
     }
 
     /// Whether an interrupted upload may still be continued.

@@ -20,6 +20,7 @@ final class SFTPSession: Sendable {
     var syncs: Bool { hello.has("fsync@openssh.com") }
     var links: Bool { hello.has("hardlink@openssh.com") }
     var replaces: Bool { hello.has("posix-rename@openssh.com") }
+    var copies: Bool { hello.has("copy-data") }
     var setsSymlinks: Bool { hello.has("lsetstat@openssh.com") }
     var tellsRoom: Bool { hello.has("statvfs@openssh.com", "2") }
 

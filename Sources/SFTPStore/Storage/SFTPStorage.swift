@@ -6,7 +6,7 @@ import Threads
 ///
 /// A file is written under a temporary name in its folder, synced, and published by one request: linked if nothing may
 /// be at its place, renamed over the file that it replaces. After a crash of either side, the file is complete or
-/// unchanged; a temporary file may be left, which is not shown and is removed later. Without fsync on the server,
+/// unchanged; a temporary file may be left, which is not shown and is continued or removed later. Without fsync on the server,
 /// acknowledged changes may be lost in a power cut there.
 ///
 /// Large: all calls of a storage, with a file for each group.
@@ -14,19 +14,23 @@ package final class SFTPStorage: PathStorage {
     package let properties: PathStorageProperties
     let abilities: ServerAbilities
     let reconnector: Reconnector
+    /// The parts of large files; nil to send each anew.
+    let notes: UploadNotes?
     /// For work that blocks on the local disk.
     let disk = DiskQueue("replica.sftp")
     /// Whether something was changed since the last fsync.
     let hasChanged = Locked(false)
 
-    private init(_ reconnector: Reconnector, _ abilities: ServerAbilities) {
-        (self.reconnector, self.abilities) = (reconnector, abilities)
+    private init(_ reconnector: Reconnector, _ abilities: ServerAbilities, _ notes: UploadNotes?) {
+        (self.reconnector, self.abilities, self.notes) = (reconnector, abilities, notes)
         properties = abilities.properties
     }
 
     /// Connects and finds out what the server can do.
+    /// - Parameter notes: Where the parts of large files are recorded; nil if they are not.
     package static func open(
-        _ address: SFTPAddress, command: SSHCommand = SSHCommand(), limits: ConnectionLimits = ConnectionLimits()
+        _ address: SFTPAddress, command: SSHCommand = SSHCommand(), limits: ConnectionLimits = ConnectionLimits(),
+        notes: UploadNotes? = nil
     ) async throws(SFTPFailure) -> SFTPStorage {
         let first = Locked<ServerAbilities?>(nil)
         let reconnector = Reconnector(address, command, limits) { session async throws(RequestFailure) in
@@ -49,7 +53,7 @@ package final class SFTPStorage: PathStorage {
             if case .lost(let failure) = error { throw failure }
             throw .unreachable("\(address): cancelled")
         }
-        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities())
+        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities(), notes)
     }
 
     private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {

@@ -121,6 +121,15 @@ struct SFTPRequest {
     static func hardLink(_ path: [UInt8], at target: [UInt8]) -> Self {
         extended("hardlink@openssh.com", path, target)
     }
+    /// Copies a range to the same place of another file.
+    static func copy(_ handle: [UInt8], _ range: Range<Int64>, to target: [UInt8]) -> Self {
+        var request = extended("copy-data", handle)
+        request.writer.add(UInt64(range.lowerBound))
+        request.writer.add(UInt64(range.count))
+        request.writer.add(string: target)
+        request.writer.add(UInt64(range.lowerBound))
+        return request
+    }
     /// Replaces what is there.
     static func replace(_ target: [UInt8], with path: [UInt8]) -> Self {
         extended("posix-rename@openssh.com", path, target)

@@ -10,12 +10,18 @@ enum ServerStore {
     static let scheme = "sftp"
 
     /// Connects to the server.
-    static func storage(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> SFTPStorage {
+    /// - Parameter state: Where the parts of large files are recorded; nil if they are not.
+    static func storage(
+        _ url: StoreURL, credentials: FilePath?, state: FilePath? = nil
+    ) async throws(StoreFailure) -> SFTPStorage {
         let address = try address(url)
         if credentials != nil {
             throw .refused("ssh logs in by itself, by a key: an sftp: URL takes no credentials=FILE")
         }
-        do throws(SFTPFailure) { return try await SFTPStorage.open(address) } catch { throw StoreFailure(error) }
+        let notes = state.map { UploadNotes(folder: $0.string) }
+        do throws(SFTPFailure) { return try await SFTPStorage.open(address, notes: notes) } catch {
+            throw StoreFailure(error)
+        }
     }
 
     private static func address(_ url: StoreURL) throws(StoreFailure) -> SFTPAddress {
@@ -36,7 +42,7 @@ enum ServerStore {
         _ url: StoreURL, state: FilePath, credentials: FilePath?
     ) async throws(OpeningFailure) -> OpenStore {
         do throws(StoreFailure) {
-            let storage = try await storage(url, credentials: credentials)
+            let storage = try await storage(url, credentials: credentials, state: state)
             do throws(RemoteStoreError) {
                 return OpenStore(
                     store: try PathStore(storage, folder: state.string, options: .ofDomain),
