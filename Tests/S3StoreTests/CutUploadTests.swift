@@ -2,6 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import S3Store
 
@@ -48,5 +49,41 @@ import Testing
             }
         }
         #expect((7..<40).contains(number) && mostLeft == 1)
+    }
+
+    /// Whoever opens the store later aborts uploads that nobody continues, and no other's.
+    @Test func partsOfARemovedDomainGo() async throws {
+        let server = try S3Server.shared
+        let isDead = Locked(true)
+        let session = try FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
+            let isLost = request.words[1].contains("partNumber=3") && isDead.withLock { $0 }
+            return isLost ? .lostRequest : nil
+        }
+        let content = [UInt8](repeating: 7, count: 300_000)
+        try await session.run { store in
+            let made = try await session.armed {
+                try? await store.createOnce("large", content)
+            }
+            #expect(made == nil)
+        }
+        isDead.withLock { $0 = false }
+        _ = try await session.beginElsewhere("other-tool")
+        try session.forgetEverything()
+        func uploads(after name: String, _ seconds: Int64) async throws -> Int {
+            session.setAbandonment(seconds)
+            try await session.run { _ = try await PatientStore($0).create(name, .file, in: .root, []) }
+            return try await session.unfinishedUploads()
+        }
+        let fresh = try await uploads(after: "first", 3_600)
+        #expect(fresh == 2)
+        try await Task.sleep(for: .seconds(16))
+        // Its machine goes on.
+        try await session.sendElsewhere("large", 4)
+        let continued = try await uploads(after: "second", 15)
+        #expect(continued == 2)
+        try await Task.sleep(for: .seconds(2))
+        let abandoned = try await uploads(after: "third", 0)
+        #expect(abandoned == 1)
+        #expect(try await session.notes() == [])
     }
 }

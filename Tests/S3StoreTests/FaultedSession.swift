@@ -19,7 +19,7 @@ final class FaultedSession: Sendable {
     private let proxy: HTTPFaultProxy
     private let outside: BucketClient
     private let faults: StepFaults
-    private let limits: TransferLimits
+    private let limits: Locked<TransferLimits>
     private let removesConditionally: Bool
 
     /// - Parameters:
@@ -35,7 +35,7 @@ final class FaultedSession: Sendable {
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.whole, limits.silenceSeconds) = (100_000, 65_536, 100_000, silenceSeconds)
         (limits.attempts, limits.copied) = (attempts, copied)
-        self.limits = limits
+        self.limits = Locked(limits)
         let number = Self.place.withLock { number in
             number += 1
             return number
@@ -103,11 +103,16 @@ final class FaultedSession: Sendable {
     func removeElsewhere(_ path: String) async throws { try await outside.delete(path) }
 
     /// Opens it like another machine, with its own state, bypassing the proxy.
-    func openElsewhere() async throws -> S3Storage { try await server.storage(place, limits: limits) }
+    func openElsewhere() async throws -> S3Storage {
+        try await server.storage(place, limits: limits.withLock { $0 })
+    }
+
+    /// From now on, an upload that nobody continues is abandoned after so many seconds.
+    func setAbandonment(_ seconds: Int64) { limits.withLock { $0.abandonment = seconds } }
 
     /// Opens it through the proxy, with known features.
     func open() async throws -> S3Storage {
-        let (account, address) = (proxied, try S3Address(place))
+        let (account, address, limits) = (proxied, try S3Address(place), limits.withLock { $0 })
         let memory = AbilityMemory<ServerAbilities>(folder: folder)
         let connection = try S3Connection(address) { () throws(ServerFailure) in account }
         connection.close()
@@ -121,7 +126,7 @@ final class FaultedSession: Sendable {
 
     /// The server's tested features, with all requests through the proxy.
     func abilities() async throws(ServerFailure) -> ServerAbilities {
-        let account = proxied
+        let (account, limits) = (proxied, limits.withLock { $0 })
         faults.arm()
         let storage = try await S3Storage.open(try! S3Address(place), limits: limits) { () throws(ServerFailure) in
             account
@@ -134,6 +139,27 @@ final class FaultedSession: Sendable {
         S3Account(
             credentials: S3Server.credentials, region: "us-east-1", endpoint: "http://127.0.0.1:\(proxy.port)",
             isVirtualHosted: false)
+    }
+
+    /// The store's own folder is lost, as that of a domain that was removed.
+    func forgetEverything() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+    }
+
+    /// Begins an upload like another tool.
+    func beginElsewhere(_ path: String) async throws -> MultipartUpload {
+        try await MultipartUpload.begin(outside.connection, Array((outside.base + path).utf8), [])
+    }
+
+    /// Sends a part of an upload of the store's, like a machine that continues it.
+    func sendElsewhere(_ path: String, _ number: Int) async throws {
+        let key = Array((outside.base + path).utf8)
+        let uploads = try await outside.connection.uploads(of: key, since: 0)
+        guard let identifier = uploads.first else { throw BrokenPromise("there is no upload") }
+        _ = try await MultipartUpload(connection: outside.connection, key: key, identifier: identifier).send(
+            number, .bytes([UInt8](repeating: 1, count: 65_536)), sent: nil)
     }
 
     /// Nothing of ours is left: no notes, and no parts that cost storage.
@@ -175,5 +201,16 @@ extension BucketClient {
             files[path] = try await content(at: path)
         }
         return files
+    }
+}
+
+extension PathStore {
+    /// Creates a file in the root by one call.
+    func createOnce(_ name: String, _ content: [UInt8]) async throws -> Item? {
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("template of \(name)"), parent: .root, filename: FileName(name), kind: .file)
+        return try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
+            try await createItem(basedOn: template, fields: [.place, .contents], contents: contents, options: [])
+        }.item
     }
 }

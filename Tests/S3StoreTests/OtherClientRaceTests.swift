@@ -50,6 +50,67 @@ import Threads
         }
     }
 
+    /// Another client's object of the same size, right after ours: Ceph's answer about the end of an upload in parts names no ETag.
+    @Test func anUploadInPartsTakesNoOtherWriteForItsOwn() async throws {
+        let isEnded = Locked(false)
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            if request.words.first == "POST", request.words[1].contains("/large?uploadId=") {
+                isEnded.withLock { $0 = true }
+            }
+            return isEnded.withLock { $0 } && request.words.first == "HEAD"
+        }
+        let theirs = String(repeating: "t", count: 150_000)
+        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+            try await session?.writeElsewhere(theirs, to: path)
+        }
+        try await Self.run(at: "large", before: isIt, writes) { store, session in
+            let ours = [UInt8](repeating: 7, count: 150_000)
+            let made = try await session.armed {
+                try? await store.createOnce("large", ours)
+            }
+            #expect(made == nil)
+            let found = try await store.enumerateItems(in: .root, from: nil).items
+            #expect(found.count == 1 && found.first?.size == 150_000)
+            #expect(try await session.files() == ["large": Array(theirs.utf8)])
+        }
+    }
+
+    /// The same after a change of the mode, and after a move, which are copies.
+    @Test(arguments: ["file", "moved"]) func aCopyTakesNoOtherWriteForItsOwn(_ path: String) async throws {
+        let isCopied = Locked(false)
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            if request["x-amz-copy-source"] != nil { isCopied.withLock { $0 = true } }
+            return isCopied.withLock { $0 } && request.words.first == "HEAD" && request.words[1].hasSuffix("/\(path)")
+        }
+        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+            try await session?.writeElsewhere("other", to: path)
+        }
+        try await Self.run(at: path, before: isIt, writes) { store, session in
+            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            var template = ItemTemplate(
+                identifier: file.identifier, parent: .root, filename: FileName(path), kind: .file)
+            template.metadata.mode = 0o600
+            let wanted = template
+            let error = try await session.armed {
+                do throws(RemoteStoreError) {
+                    _ = try await store.modifyItem(
+                        wanted, base: file.version, changedFields: path == "file" ? .mode : .filename, contents: nil)
+                    return RemoteStoreError?.none
+                } catch {
+                    return error
+                }
+            }
+            #expect(error == .serverUnreachable)
+            let files = try await session.files()
+            #expect(files[path] == Array("other".utf8))
+            #expect(path == "file" || files["file"] == Array("first".utf8))
+            // What the other client wrote is a change.
+            let items = try await store.enumerateItems(in: .root, from: nil).items
+            let theirs = items.first { $0.filename == FileName(path) }
+            #expect(theirs != nil && theirs?.version.content != file.version.content)
+        }
+    }
+
     /// Some servers don't check that the source of a copy is still the object that was read.
     @Test(arguments: ["theirs", "first"]) func aMoveDoublesNoOtherWrite(_ text: String) async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved") }

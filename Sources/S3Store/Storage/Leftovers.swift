@@ -67,6 +67,8 @@ final class Leftovers: Sendable {
     /// Its call has ended, and it remains.
     func leave(_ one: One) { state.withLock { _ = $0.current.remove(one) } }
 
+    func knows(_ one: One) -> Bool { state.withLock { $0.ones.contains(one) } }
+
     /// The entries without a call in flight.
     var left: [One] { state.withLock { Array($0.ones.subtracting($0.current)) } }
 
@@ -122,7 +124,7 @@ extension S3Storage {
             case .upload(let name):
                 // It continues when the call is repeated. A call may have taken it since.
                 guard !partNotes.mayContinue(name, now: connection.now), leftovers.claim(one) else { return }
-                if try await isEnded(name) { leftovers.remove(one) } else { leftovers.leave(one) }
+                if try await isEnded(name) { await end(name) } else { leftovers.leave(one) }
             }
         } catch {
             leftovers.leave(one)
@@ -162,11 +164,11 @@ extension S3Storage {
     /// Removes old objects of dead processes from the store's internal folder.
     private func clearOld() async {
         do throws(CallError) {
+            for object in try await all(keys.own("upload-")) where isOld(object, limits.abandonment) {
+                try await clearAbandoned(object.key)
+            }
             for name in ["move-", "trial-"] {
-                for object in try await all(keys.own(name)) {
-                    guard let moment = Moment.listing(object.modified), connection.now - moment > Leftovers.age else {
-                        continue
-                    }
+                for object in try await all(keys.own(name)) where isOld(object, Leftovers.age) {
                     try await removeOwn(object.key)
                 }
             }
@@ -174,5 +176,62 @@ extension S3Storage {
             // It is then old too.
             return
         }
+    }
+    private func isOld(_ object: ListAnswer.Object, _ age: Int64) -> Bool {
+        Moment.listing(object.modified).map { connection.now - $0 > age } ?? false
+    }
+}
+
+/// Uploads are noted in the bucket as well: the notes of a domain that was removed are gone, and the parts stay. Parts alone don't
+/// show whose they are.
+extension S3Storage {
+    private func note(of name: MultipartUpload.Name) -> [UInt8] {
+        keys.own("upload-" + String(name.ticket, radix: 16))
+    }
+
+    /// Notes an upload that has begun. Without the note, only this store's own folder knows it.
+    func announce(_ name: MultipartUpload.Name) async {
+        guard let data = try? JSONEncoder().encode(name) else { return }
+        var request = S3Request("PUT", note(of: name))
+        (request.body, request.mayRepeat) = (.bytes(Array(data)), true)
+        // If it can't be written, the upload goes on without.
+        _ = try? await connection.send(request)
+    }
+
+    /// Removes the note of an upload.
+    /// - Returns: Whether that succeeded.
+    func withdraw(_ name: MultipartUpload.Name) async -> Bool {
+        do throws(CallError) { try await removeOwn(note(of: name)) } catch { return false }
+        return true
+    }
+
+    /// An upload that was completed or aborted: nothing is left of it when its note is removed.
+    func end(_ name: MultipartUpload.Name, isWithdrawn: Bool = false) async {
+        var isGone = isWithdrawn
+        if !isGone { isGone = await withdraw(name) }
+        if isGone { leftovers.remove(.upload(name)) } else { leftovers.leave(.upload(name)) }
+    }
+
+    /// Aborts the upload of an old note, unless something was sent since, and removes the note.
+    private func clearAbandoned(_ note: [UInt8]) async throws(CallError) {
+        let answer = try await get { () async throws(S3Error) in try await connection.send(S3Request("GET", note)) }
+        // One that can't be read stays.
+        guard let name = try? JSONDecoder().decode(MultipartUpload.Name.self, from: Data(answer.body)),
+            name.key.starts(with: keys.base), note == self.note(of: name), let identifier = name.identifier,
+            !leftovers.knows(.upload(name))
+        else { return }
+        let upload = MultipartUpload(connection: connection, key: name.key, identifier: identifier)
+        do throws(S3Error) {
+            let age = limits.abandonment
+            guard
+                try await upload.parts().values.allSatisfy({ part in
+                    part.modified.map { connection.now - $0 > age } ?? false
+                })
+            else { return }
+        } catch {
+            // It was completed, or its parts may not be listed: then nobody knows that it is abandoned.
+            guard case .complaint(let complaint) = error, complaint.code == "NoSuchUpload" else { return }
+        }
+        if await upload.abort() { try await removeOwn(note) }
     }
 }

@@ -74,8 +74,9 @@ extension S3Storage {
     package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
         if let refusal = keys.refusal(of: path) { throw .refused(refusal) }
         return try await call(path, isChange: true) { () async throws(CallError) in
+            var tag: String?
             if path != .root, let object = try await self.head(path) {
-                try await self.set(attributes, path, object)
+                tag = try await self.set(attributes, path, object)
             } else {
                 guard path == .root ? !self.keys.base.isEmpty : try await self.folder(path) != nil else {
                     throw .storage(path == .root ? .unsupported("a bucket's attributes") : .notFound)
@@ -85,27 +86,32 @@ extension S3Storage {
                 try await self.putMarker(path, attributes, former, isNew: false)
             }
             guard let entry = try await self.find(path) else { throw .storage(.notFound) }
+            // Another client may have written since: its content would be recorded as the one that was known.
+            if let tag, entry.version.map({ $0 != tag }) ?? false {
+                throw .storage(.unreachable("\(path): another client has written it since"))
+            }
             return entry
         }
     }
 
     /// Copies the object onto itself, so that the content is the current one, even if another client wrote it.
+    /// - Returns: Its ETag, if it is known.
     private func set(
         _ attributes: PathAttributes, _ path: StoragePath, _ object: StoredObject
-    ) async throws(CallError) {
+    ) async throws(CallError) -> String? {
         var wanted = attributes
         if object.isSymlink { wanted.mode = nil }
         let metadata = StoredObject.metadata(
             object.lastingMetadata, wanted, type: object.isSymlink ? Self.symlink : Self.file)
-        guard metadata != object.metadata else { return }
-        try await copy(keys.key(path), object, to: keys.key(path), metadata: metadata)
+        guard metadata != object.metadata else { return object.tag }
+        return try await copy(keys.key(path), object, to: keys.key(path), metadata: metadata)
     }
 
     // MARK: Copies
 
     /// Copies an object on the server.
     /// - Parameter metadata: Replaces the metadata; nil keeps the object's.
-    /// - Returns: The copy's ETag, if the server reports it. Some servers do not check that the object is still the one
+    /// - Returns: The copy's ETag, if it is known. Some servers do not check that the object is still the one
     ///   that was read.
     @discardableResult
     func copy(
@@ -114,8 +120,7 @@ extension S3Storage {
     ) async throws(CallError) -> String? {
         let from = copySource(source)
         if object.size > limits.copied {
-            try await copyParts(from, source, object, to: target, metadata ?? object.metadata)
-            return nil
+            return try await copyParts(from, source, object, to: target, metadata ?? object.metadata)
         }
         var request = S3Request("PUT", target)
         request.headers =
@@ -142,9 +147,9 @@ extension S3Storage {
 
     private func copyParts(
         _ source: String, _ key: [UInt8], _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]
-    ) async throws(CallError) {
+    ) async throws(CallError) -> String? {
         let headers = StoredObject.headers(metadata: metadata, carried: object.headers)
-        _ = try await uploading(target, headers) { upload async throws(S3Error) in
+        return try await uploading(target, headers) { upload async throws(S3Error) in
             var large = limits
             large.part = min(limits.copied, 512 << 20)
             let tags = try await inParts(large.parts(of: object.size)) { (number, range) async throws(S3Error) in

@@ -55,7 +55,11 @@ extension S3Storage {
                 throw .storage(.changed(now))
             }
         }
-        guard let made = try await head(target), made.size == object.size else { throw strange(target) }
+        guard let made = try await head(target) else { throw strange(target) }
+        // Another client may have written there since: its content would be recorded as the one that was moved.
+        guard made.metadata["replica-moved"] == origin, made.size == object.size else {
+            throw .storage(.unreachable("\(target): another client has written it since"))
+        }
         try await removeMoved(path, object, to: target, isCopiedNow ? origin : nil)
         return try await entry(target, made)
     }

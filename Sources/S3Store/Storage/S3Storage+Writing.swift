@@ -127,7 +127,7 @@ extension S3Storage {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
         // It may be another client's of the same size.
-        if let parts, parts.isOf(object.tag) { partNotes.keepWhole(keys.key(path), object, parts) }
+        if let parts, parts.tag == object.tag { partNotes.keepWhole(keys.key(path), object, parts) }
         return try await entry(path, object)
     }
 
@@ -139,7 +139,7 @@ extension S3Storage {
         let (upload, name) = try await begin(key, headers)
         do throws(S3Error) {
             let tag = try await body(upload)
-            leftovers.remove(.upload(name))
+            await end(name)
             return tag
         } catch {
             leftovers.leave(.upload(name))
@@ -160,6 +160,7 @@ extension S3Storage {
             name.identifier = upload.identifier
             leftovers.add(.upload(name))
             leftovers.remove(.upload(unnamed))
+            await announce(name)
             return (upload, name)
         } catch {
             // An upload whose identifier is unknown is found later, when all uploads on the server are listed.

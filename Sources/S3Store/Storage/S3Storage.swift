@@ -123,6 +123,8 @@ package struct TransferLimits: Sendable {
     package var silenceSeconds = 300
     /// The maximum number of attempts of a request that may be repeated.
     package var attempts = 4
+    /// Seconds after which an upload whose machine does not continue it is abandoned: longer than one may be continued.
+    package var abandonment = 2 * PartNotes.longest
 
     package init() {}
 }

@@ -36,31 +36,13 @@ struct LargeUpload: Sendable {
 
     /// A completed upload.
     struct Outcome {
-        /// The ETag of the object, if the answer has one.
+        /// The ETag of the object, if it is known.
         var tag: String?
         /// The ETags of the parts, in order.
         var tags: [String]
         var length: Int64
         /// The SHA-256 of each part.
         var hashes: [String]
-
-        /// Whether an object with this ETag is the one that was completed. Ceph's answer has none; its ETag is the MD5 of those of
-        /// the parts, as at Amazon.
-        func isOf(_ found: String) -> Bool {
-            if let tag { return tag == found }
-            let parts = tags.map(Self.bytes)
-            guard parts.allSatisfy({ $0.count == 16 }), let hash = Hash.ofETags(parts.flatMap(\.self)) else {
-                return false
-            }
-            return found == "\(Hash.hexadecimal(hash))-\(tags.count)"
-        }
-
-        /// The bytes of hexadecimal digits; none if it has others.
-        static func bytes(_ text: String) -> [UInt8] {
-            let digits = text.compactMap(\.hexDigitValue)
-            guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return [] }
-            return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-        }
     }
 
     func run() async throws(CallError) -> Outcome {
@@ -94,10 +76,12 @@ struct LargeUpload: Sendable {
             if let base, hasTriedToCopy.withLock({ $0 }), try await storage.connection.object(key)?.tag != base.tag {
                 throw .preconditionFailed
             }
+            // Before the end: if the answer is lost, nobody may ask for this upload again.
+            let isWithdrawn = await storage.withdraw(name)
             let isTested = storage.abilities.completesConditionally
             let tag = try await upload.complete(tags, isTested ? draft.condition : [])
             forget()
-            storage.leftovers.remove(.upload(name))
+            await storage.end(name, isWithdrawn: isWithdrawn)
             return Outcome(tag: tag, tags: tags, length: length, hashes: hashes.withLock { $0 })
         } catch {
             // Also the parts that were not written down yet.
@@ -120,7 +104,7 @@ struct LargeUpload: Sendable {
     /// its ETag is no MD5, by which a copy can be told from another one.
     private func former(_ number: Int, _ range: Range<Int64>, _ hash: String) -> String? {
         guard let base, base.length == length, base.range(number) == range, base.hashes[number - 1] == hash,
-            let tags = base.tags, tags.indices.contains(number - 1), Outcome.bytes(tags[number - 1]).count == 16
+            let tags = base.tags, tags.indices.contains(number - 1), MultipartUpload.bytes(tags[number - 1]).count == 16
         else { return nil }
         return tags[number - 1]
     }
@@ -182,6 +166,8 @@ struct LargeUpload: Sendable {
                 let range = ranges[number - 1]
                 return found.tag == part.tag && found.size == range.upperBound - range.lowerBound
             }
+            // The last attempt may have come to its end.
+            await storage.announce(name)
             return (upload, parts)
         } catch {
             storage.leftovers.leave(.upload(name))

@@ -65,9 +65,9 @@ struct MultipartUpload: Sendable {
         return tag
     }
 
-    /// The parts that the server has, by number.
-    func parts() async throws(S3Error) -> [Int: (tag: String, size: Int64)] {
-        var (found, marker) = ([Int: (tag: String, size: Int64)](), 0)
+    /// The parts that the server has, by number; a part was sent at `modified`, in seconds since 1970, if that is known.
+    func parts() async throws(S3Error) -> [Int: (tag: String, size: Int64, modified: Int64?)] {
+        var (found, marker) = ([Int: (tag: String, size: Int64, modified: Int64?)](), 0)
         while true {
             var request = S3Request("GET", key)
             request.query = [("uploadId", identifier), ("part-number-marker", "\(marker)")]
@@ -81,7 +81,7 @@ struct MultipartUpload: Sendable {
                     let tag = EntityTag.value(part["ETag"]?.text ?? ""),
                     let size = part["Size"].flatMap({ HTTPHead.size($0.text) })
                 else { throw Self.strange(connection) }
-                found[number] = (tag, size)
+                found[number] = (tag, size, part["LastModified"].flatMap { Moment.listing($0.text) })
             }
             guard root["IsTruncated"]?.text == "true" else { return found }
             // Pages must not go in circles.
@@ -100,7 +100,7 @@ struct MultipartUpload: Sendable {
     /// - Parameters:
     ///   - tags: The ETags of the parts, in order.
     ///   - condition: The condition header.
-    /// - Returns: The ETag of the complete object, if the answer has one.
+    /// - Returns: The ETag of the complete object; nil if the answer has none, and those of the parts don't tell.
     @discardableResult
     func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) -> String? {
         var request = S3Request("POST", key)
@@ -116,7 +116,21 @@ struct MultipartUpload: Sendable {
         guard let root = XMLReader.read(answer.body), root.name == "CompleteMultipartUploadResult" else {
             throw connection.error(in: answer)
         }
-        return EntityTag.value(root["ETag"]?.text ?? "")
+        return EntityTag.value(root["ETag"]?.text ?? "") ?? Self.joined(tags)
+    }
+
+    /// The ETag of an object with these parts, as at Amazon and in Ceph, whose answer lacks it: the MD5 of those of the parts.
+    private static func joined(_ tags: [String]) -> String? {
+        let parts = tags.map(bytes)
+        guard parts.allSatisfy({ $0.count == 16 }), let hash = Hash.ofETags(parts.flatMap(\.self)) else { return nil }
+        return "\(Hash.hexadecimal(hash))-\(tags.count)"
+    }
+
+    /// The bytes of hexadecimal digits; none if it has others.
+    static func bytes(_ text: String) -> [UInt8] {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return [] }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     /// Aborts the upload on the server.
