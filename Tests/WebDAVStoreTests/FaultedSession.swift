@@ -87,6 +87,13 @@ final class FaultedSession: Sendable {
         return storage.abilities
     }
 
+    /// Makes a call with the requests under the proxy's rule.
+    func armed<Value>(_ body: () async throws -> Value) async throws -> Value {
+        faults.arm()
+        defer { faults.disarm() }
+        return try await body()
+    }
+
     // MARK: Other clients' view
 
     /// Everything on the server's disk, including the store's internal files.

@@ -6,6 +6,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import WebDAVStore
 
@@ -16,8 +17,8 @@ import Testing
         var lighttpd = ServerAbilities(
             createsConditionally: true, replacesConditionally: true, removesConditionally: true,
             movesConditionally: true, keepsTargets: true, makesExclusively: true, createsInOneStep: true,
-            replacesInOneStep: true, movesInOneStep: true, writesWhole: true, hasTags: true, isExact: true,
-            keepsProperties: true, fetchesRanges: true)
+            replacesInOneStep: true, movesInOneStep: true, writesWhole: true, hasTags: true, answersTags: true,
+            isExact: true, keepsProperties: true, fetchesRanges: true)
         try await expect(.lighttpd, lighttpd)
         #expect(lighttpd.properties.createStrength == .atomic && lighttpd.properties.replaceStrength == .atomic)
         #expect(lighttpd.properties.moveStrength == .atomic && lighttpd.properties.removeStrength == .checked)
@@ -30,8 +31,8 @@ import Testing
         #expect(nginx.creation == .moved && nginx.properties.replaceStrength == .checked)
         // It leaves half a file of a write that is cut, and tests no condition.
         let rclone = ServerAbilities(
-            keepsTargets: true, takesControls: true, movesInOneStep: true, hasTags: true, isExact: true,
-            fetchesRanges: true)
+            keepsTargets: true, takesControls: true, movesInOneStep: true, hasTags: true, answersTags: true,
+            isExact: true, fetchesRanges: true)
         try await expect(.rclone, rclone)
         #expect(rclone.creation == .moved && !rclone.writesWhole && rclone.properties.createStrength == .atomic)
     }
@@ -214,7 +215,50 @@ import Testing
                 }
             }
             #expect(outcome == .failure(.refused("the content is shorter than declared")))
-            #expect(try await scratch.other.children() == [])
+            // The server may notice later that the upload has ended; each change looks for what is left.
+            #expect(
+                try await eventually {
+                    try await scratch.storage.remove(scratch.path("none"), version: nil)
+                    return try await scratch.other.children() == []
+                })
+        }
+    }
+
+    /// Another client's file of the same size, right after ours: the answer to ours names its ETag.
+    @Test(arguments: [WebDAVServer.lighttpd, .sabre])
+    func anUploadTakesNoOtherWriteForItsOwn(_ server: WebDAVServer) async throws {
+        let (known, data) = (try await server.abilities(), try server.data)
+        #expect(known.answersTags)
+        let step = Locked(0)
+        let session = try await FaultedSession(server, known) { (_, request) in
+            let (method, path) = (request.words.first ?? "", request.words.dropFirst().first ?? "")
+            guard path.hasSuffix("/file") else { return nil }
+            let isNow = step.withLock { step in
+                if method == "PUT" { step = max(step, 1) }
+                if method == "PROPFIND", step > 0 { step += 1 }
+                return step == 2
+            }
+            // A disk that takes no more fails the test below.
+            let place = path.split(separator: "/").suffix(2).joined(separator: "/")
+            if isNow { try? Data("theirs".utf8).write(to: URL(filePath: "\(data)/\(place)")) }
+            return nil
+        }
+        try await session.run { store in
+            let template = ItemTemplate(
+                identifier: ItemIdentifier("template of file"), parent: .root, filename: FileName("file"), kind: .file)
+            let error = try await session.armed {
+                try await ItemContents.with(Array("ours..".utf8)) { contents async throws(RemoteStoreError) in
+                    do throws(RemoteStoreError) {
+                        _ = try await store.createItem(
+                            basedOn: template, fields: [.place, .contents], contents: contents, options: [])
+                        return RemoteStoreError?.none
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            #expect(error == .serverUnreachable && step.withLock { $0 } > 1)
+            #expect(try await session.files() == ["file": Array("theirs".utf8)])
         }
     }
 

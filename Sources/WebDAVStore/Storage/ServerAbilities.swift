@@ -29,6 +29,8 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
     var writesWhole = false
     /// Whether PROPFIND returns the ETags of files.
     var hasTags = false
+    /// Whether the answer to PUT has the ETag that PROPFIND returns afterwards.
+    var answersTags = false
     /// Whether replacing a content by another of the same size within a second changed the version.
     var isExact = false
     /// Whether the store's own properties are kept, without changing the ETag.

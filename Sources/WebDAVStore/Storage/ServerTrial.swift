@@ -54,6 +54,7 @@ struct ServerTrial: Sendable {
         }
         abilities.hasNumbers = first.cloud.number != nil
         abilities.isExact = try await isExact(abilities)
+        abilities.answersTags = try await answersTags()
         abilities.keepsProperties = try await keepsProperties()
         abilities.writesWhole = try await writesWhole()
         abilities.fetchesRanges = try await fetchesRanges()
@@ -98,6 +99,14 @@ struct ServerTrial: Sendable {
             before = now
         }
         return false
+    }
+
+    private func answersTags() async throws(WebDAVError) -> Bool {
+        for text in ["one", "other"] {
+            let told = try await put("a", text)
+            guard let told, try await made("a").tag == told else { return false }
+        }
+        return true
     }
 
     private func keepsProperties() async throws(WebDAVError) -> Bool {
@@ -227,12 +236,14 @@ struct ServerTrial: Sendable {
         return FileName(isUpper ? text.uppercased() : text)
     }
 
+    /// - Returns: The ETag of the answer.
+    @discardableResult
     func put(
         _ part: String, _ text: String, _ headers: [(name: String, value: String)] = []
-    ) async throws(WebDAVError) {
+    ) async throws(WebDAVError) -> Resource.Tag? {
         var request = WebDAVRequest("PUT", [name(part)], headers: headers)
         request.body = .bytes(Array(text.utf8))
-        _ = try await connection.send(request)
+        return try await connection.send(request).head["etag"].flatMap(Resource.Tag.init)
     }
 
     func move(

@@ -14,40 +14,48 @@ extension WebDAVStorage {
         guard path != .root else { throw .taken(nil) }
         await sweep()
         return try await call(path, isChange: true) { () async throws(CallError) in
-            switch condition {
-            case .absent: try await self.create(path, contents, attributes)
-            case .version(let version): try await self.replace(path, version, contents, attributes)
-            }
-            return try await self.written(path, contents.size, attributes)
+            let tag =
+                switch condition {
+                case .absent: try await self.create(path, contents, attributes)
+                case .version(let version): try await self.replace(path, version, contents, attributes)
+                }
+            return try await self.written(path, contents.size, tag, attributes)
         }
     }
 
+    /// - Returns: The new file's ETag, if it is known.
     private func create(
         _ path: StoragePath, _ contents: ItemContents, _ attributes: PathAttributes
-    ) async throws(CallError) {
+    ) async throws(CallError) -> Resource.Tag? {
         if abilities.makesParents, try await !hasFolder(for: path) { throw .storage(.notFound) }
         let time = timeHeader(attributes)
-        if isChunked(contents.size) { return try await putChunks(contents, at: path, time, test: nil) }
+        if isChunked(contents.size) {
+            try await putChunks(contents, at: path, time, test: nil)
+            return nil
+        }
         switch abilities.creation {
-        case .conditional: try await put(contents, at: path, time + [("If-None-Match", "*")], isCreate: true)
+        case .conditional:
+            return try await put(contents, at: path, time + [("If-None-Match", "*")], isCreate: true)
         case .afterCheck:
             if let there = try await present(path) { throw .storage(.taken(there)) }
-            try await put(contents, at: path, time, isCreate: true)
+            return try await put(contents, at: path, time, isCreate: true)
         case .moved:
             let temporary = temporaryPath(beside: path)
             do throws(CallError) {
                 try await put(contents, at: temporary, time)
                 try await send(move(temporary, to: path, isFolder: false, mayReplace: false))
             } catch {
-                await forget(temporary)
+                await forget(temporary, mayAppear: true)
                 throw try await refused(error, path, isCreate: true)
             }
+            return nil
         }
     }
 
+    /// - Returns: The new file's ETag, if it is known.
     private func replace(
         _ path: StoragePath, _ version: String, _ contents: ItemContents, _ attributes: PathAttributes
-    ) async throws(CallError) {
+    ) async throws(CallError) -> Resource.Tag? {
         guard let before = try await find(path) else { throw .storage(.notFound) }
         guard !before.resource.isFolder, before.resource.version == version else {
             throw .storage(.changed(try entry(before, path)))
@@ -56,7 +64,8 @@ extension WebDAVStorage {
         guard !abilities.writesWhole else {
             do throws(CallError) {
                 if isChunked(contents.size) {
-                    return try await putChunks(contents, at: path, time, test: before.resource)
+                    try await putChunks(contents, at: path, time, test: before.resource)
+                    return nil
                 }
                 let test = condition(before.resource, abilities.replacesConditionally)
                 return try await put(contents, at: path, time + test)
@@ -74,9 +83,10 @@ extension WebDAVStorage {
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
             try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
         } catch {
-            await forget(temporary)
+            await forget(temporary, mayAppear: true)
             throw error
         }
+        return nil
     }
 
     /// The header that sets a file's time on servers that accept it from clients.
@@ -91,15 +101,20 @@ extension WebDAVStorage {
         return [("If-Match", tag.header)]
     }
 
+    /// - Returns: The ETag in the answer, if such ETags are those of the file.
+    @discardableResult
     private func put(
         _ contents: ItemContents, at path: StoragePath, _ condition: [(name: String, value: String)],
         isCreate: Bool = false
-    ) async throws(CallError) {
+    ) async throws(CallError) -> Resource.Tag? {
         var request = WebDAVRequest("PUT", path.names, headers: condition)
         // An empty content needs no file.
         request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
         (request.sent, request.longestSilence) = (contents.progress, 120)
-        do throws(CallError) { try await send(request) } catch {
+        do throws(CallError) {
+            let answer = try await send(request)
+            return abilities.answersTags ? answer.head["etag"].flatMap(Resource.Tag.init) : nil
+        } catch {
             let error = try await refused(error, path, isCreate: isCreate)
             guard contents.size > 0, error.request?.status == 500 else { throw error }
             // So lighttpd and nginx answer where their disk is full, and don't say that it is. Others may still fit.
@@ -128,14 +143,14 @@ extension WebDAVStorage {
 
     /// The file that was just written, with its attributes.
     private func written(
-        _ path: StoragePath, _ size: Int64, _ attributes: PathAttributes
+        _ path: StoragePath, _ size: Int64, _ tag: Resource.Tag?, _ attributes: PathAttributes
     ) async throws(CallError) -> PathEntry {
         guard var found = try await find(path) else {
             throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have written at the same time: its content would be recorded under our version and never
         // be fetched.
-        guard !found.resource.isFolder, found.resource.size == size else {
+        guard !found.resource.isFolder, found.resource.size == size, tag == nil || found.resource.tag == tag else {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
         try await patch(attributes, path, &found.resource)
@@ -150,23 +165,27 @@ extension WebDAVStorage {
         return (path.parent ?? .root).appending(name)
     }
 
+    /// How long a server may take to notice that an upload has ended.
+    private static let longestNotice = Duration.seconds(60)
+
     /// Removes an internal file, also in a cancelled task. If it stays, it is removed with the next change, or after a
     /// day.
-    func forget(_ path: StoragePath) async {
-        leftovers.withLock { _ = $0.insert(path) }
+    /// - Parameter mayAppear: Whether its upload may have been cut: until the server notices that, what was removed may come back.
+    func forget(_ path: StoragePath, mayAppear: Bool = false) async {
+        leftovers.withLock { $0[path] = .now + (mayAppear ? Self.longestNotice : .zero) }
         await Task { await sweep() }.value
     }
 
-    /// Removes files that could not be removed before.
+    /// Removes files that could not be removed before, or may have come back.
     func sweep() async {
-        for path in leftovers.withLock({ $0 }) {
+        for (path, end) in leftovers.withLock({ $0 }) {
             let request = WebDAVRequest("DELETE", path.names, headers: WebDAVRequest.forGood)
             do throws(WebDAVError) { _ = try await connection.send(request) } catch {
                 guard error.status == 404 else { return }
                 // If it can't be read, it is tried again.
                 do throws(CallError) { guard try await find(path) == nil else { return } } catch { return }
             }
-            leftovers.withLock { _ = $0.remove(path) }
+            if end <= .now { leftovers.withLock { _ = $0.removeValue(forKey: path) } }
         }
     }
 
