@@ -48,4 +48,17 @@ import Testing
                 == #"Get "https://h/x?…": EOF; is http://h/y?… there? ok"#)
         #expect(RcloneRun.End(words: "x Failed to do it: " + text).lastLine.contains("topsecret") == false)
     }
+
+    /// Of an error about a file with such a name, as rclone words it.
+    @Test(arguments: [
+        ("quota exceeded", "open /srv/data/quota exceeded: permission denied", false),
+        ("a/quota exceeded", #"Put "https://h/a/quota%20exceeded?x": EOF"#, false),
+        ("quota exceeded", "quota exceeded: EOF", false),
+        ("quota exceeded", #"failed to copy "quota exceeded": EOF"#, false),
+        ("quota exceeded", "quota exceeded", true), ("quota", "open /srv/quota: quota exceeded", true),
+        ("file", "open /srv/file: quota exceeded", true),
+    ])
+    func aNameIsNoReason(_ name: String, _ text: String, isFull: Bool) throws {
+        #expect(RcloneError.Complaint(status: 500, text: text, paths: ["drive:x", name]).isFull == isFull)
+    }
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPClient
 import HTTPStorage
 import PathStore
+import PercentEncoding
 
 /// Why a call failed.
 enum RcloneError: Error {
@@ -19,18 +20,59 @@ enum RcloneError: Error {
         var status: Int
         /// The message of rclone or of the remote's server.
         var text: String
+        /// The message in lower case without the names that the call is about: a file may be called `quota exceeded`.
+        private var words: String
 
-        init(status: Int, text: String) { (self.status, self.text) = (status, Self.withoutQueries(text)) }
+        /// - Parameter paths: What the call is about.
+        init(status: Int, text: String, paths: [String] = []) {
+            (self.status, self.text) = (status, Self.withoutQueries(text))
+            words = Self.withoutNames(text, paths).lowercased()
+        }
 
         /// - Returns: Nil if it is not in rclone's form.
         init?(_ answer: HTTPAnswer) {
             struct Told: Decodable {
                 var error: String
+                /// The arguments of the call.
+                var input: Paths?
+                /// The call, or the path of a content.
+                var path: String?
+            }
+            struct Paths: Decodable {
+                var fs, remote, srcFs, srcRemote, dstFs, dstRemote: String?
+
+                var all: [String] { [fs, remote, srcFs, srcRemote, dstFs, dstRemote].compactMap(\.self) }
             }
             // Text that can't be decoded is not rclone's.
             guard let told = try? JSONDecoder().decode(Told.self, from: Data(answer.body)) else { return nil }
             let text = told.error.replacing("panic received: fatal error: ", with: "")
-            self.init(status: answer.head.status, text: PlainText.of(Self.withoutQueries(text), longest: 400))
+            let paths = (told.input?.all ?? []) + [told.path ?? ""].filter { $0.hasPrefix("[") }
+            self.init(status: answer.head.status, text: text, paths: paths)
+            self.text = PlainText.of(self.text, longest: 400)
+        }
+
+        /// The message without the names of these paths, where they stand as names: at the end of a path or in quotation marks, or
+        /// before a colon.
+        private static func withoutNames(_ text: String, _ paths: [String]) -> String {
+            let names = paths.flatMap { path in
+                [path, PercentText.encoded(path.utf8, keeping: "/")]
+                    + path.split(whereSeparator: { "/:[]".contains($0) }).flatMap { name in
+                        [String(name), PercentText.encoded(name.utf8)]
+                    }
+            }
+            return names.sorted { $0.utf8.count > $1.utf8.count }.reduce(text) { text, name in
+                guard !name.isEmpty else { return text }
+                var (rest, kept) = (text[...], "")
+                while let found = rest.firstRange(of: name) {
+                    let (before, after) = (rest[..<found.lowerBound].last ?? kept.last, rest[found.upperBound...].first)
+                    let isBegin = before.map { " :".contains($0) } ?? true
+                    let isInside = before.map { "/\"'`[(".contains($0) } ?? false
+                    let isEnd = after.map { "/\"'`:])?".contains($0) } ?? isInside
+                    kept += rest[..<found.lowerBound] + ((isBegin || isInside) && isEnd ? "…" : rest[found])
+                    rest = rest[found.upperBound...]
+                }
+                return kept + rest
+            }
         }
 
         /// The message without the queries of URLs, which may contain secrets.
@@ -42,9 +84,8 @@ enum RcloneError: Error {
                 }
         }
 
-        private func says(_ words: String...) -> Bool {
-            let text = text.lowercased()
-            return words.contains { text.contains($0) }
+        fileprivate func says(_ words: String...) -> Bool {
+            words.contains { self.words.contains($0) }
         }
 
         /// Whether nothing exists at the path, or the path is below a file.
@@ -53,6 +94,8 @@ enum RcloneError: Error {
         }
         /// Whether a folder is at the path of a file.
         var isFolder: Bool { says("is a directory not a file", ": is a directory") }
+        /// Whether a file is at the path of a folder.
+        var isFile: Bool { says("is a file not a directory") }
         var isNotEmpty: Bool { says("directory not empty", "not empty") }
         var isMissingRemote: Bool { says("didn't find section in config file") }
         var wantsPassword: Bool { says("unable to decrypt configuration", "couldn't decrypt configuration") }
@@ -103,13 +146,13 @@ enum RcloneError: Error {
                 )
             }
             if complaint.isNotFound { return .refused("there is no folder \(of): 'rclone mkdir' creates it") }
-            if complaint.text.contains("is a file not a directory") { return .refused("\(of) is a file") }
+            if complaint.isFile { return .refused("\(of) is a file") }
             if complaint.isLogin {
                 return .notAuthenticated(
                     "the remote rejects its login: 'rclone config reconnect' (\(complaint.text))")
             }
             if complaint.isBusy { return .busy(5) }
-            if complaint.text.contains("didn't find backend") { return .refused(complaint.text) }
+            if complaint.says("didn't find backend") { return .refused(complaint.text) }
             return .unreachable(complaint.text)
         }
     }

@@ -52,7 +52,7 @@ extension RcloneStorage {
             try await connection.callOnce("core/command", command)
         }
         guard !output.error else {
-            let complaint = RcloneError.Complaint(status: 500, text: output.result)
+            let complaint = RcloneError.Complaint(status: 500, text: output.result, paths: [text(path)])
             throw .storage(.unavailable("\(path): its time can't be set: \(complaint.lastLine)"))
         }
     }
