@@ -111,6 +111,36 @@ import Threads
         }
     }
 
+    /// Nor after a restart.
+    @Test func whatWasMadeThereProvesNothingToTheNextRun() async throws {
+        try await Self.run(["a", "b"]) { scratch, store, anchor, clock in
+            try await store.make(PathStore.template("c"))
+            for path in ["a", "b", "c"] { scratch.storage.take(path) }
+            try await store.make(PathStore.template("d"))
+            try store.close()
+            let next = try Self.open(scratch, clock)
+            try await Self.expectAsked { _ = try await next.enumerateChanges(from: anchor) }
+            try next.close()
+        }
+    }
+
+    /// A name that many disks have identifies none.
+    @Test func aNameThatAnotherDiskHasTooProvesNothing() async throws {
+        try await Self.run([".DS_Store", "#recycle/x", "a", "b", "folder/c"]) { scratch, store, anchor, clock in
+            for path in [".DS_Store", "#recycle", "a", "b", "folder"] { scratch.storage.take(path) }
+            scratch.storage.put(Array("another".utf8), at: ".DS_Store", attributes: PathAttributes())
+            scratch.storage.add(.folder, at: "#recycle")
+            await #expect(throws: RemoteStoreError.serverUnreachable) {
+                try await store.make(PathStore.template("new"))
+            }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+            clock.withLock { $0 += 60_000_000_000 }
+            // All its files were changed, and nothing else.
+            for path in ["a", "b"] { scratch.storage.put(Array("new".utf8), at: path, attributes: PathAttributes()) }
+            try await store.recognize(anchor)
+        }
+    }
+
     /// Requesting an anchor before the engine was told, as happens after a kill, accepts nothing.
     @Test func anAnchorRequestedBeforeTheReportAcceptsNothing() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in

@@ -4,8 +4,8 @@ internal import Threads
 
 /// The known entries of the storage's root, which identify the storage: they reveal an emptied or another one.
 struct RootMemory: Sendable {
-    /// The items in the root's last listing; nil if it was not listed in this run: then all known items of the root
-    /// count.
+    /// The items in the root's last listing, or some of them if that was in an earlier run; nil if it was never listed: then all
+    /// known items of the root count.
     var listed: Set<Int64>?
     /// Whether all known items were gone, and the user has not confirmed that.
     var isOther = false
@@ -58,10 +58,12 @@ extension PathStore {
     private static let longestTrust: Int64 = 1_000_000_000
     /// How many items are looked up one by one before the root is listed.
     private static let fewItems = 3
-    /// How many new folders are searched for a known folder that was renamed.
+    /// How many folders are searched for the entries of a known one.
     private static let mostFolders = 8
+    /// How many items of the root are remembered for the next run.
+    private static let mostRemembered = 100
 
-    /// Checks that at least one known item is still at the root.
+    /// Checks that the root still has known items.
     /// - Parameter isFresh: Whether it has to be checked now, as is necessary before anything counts as gone.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` if there is none.
     func expectRoot(isFresh: Bool = false) async throws(RemoteStoreError) {
@@ -73,10 +75,15 @@ extension PathStore {
         }
         if isTrusted { return }
         let known = try knownAtRoot()
-        for row in known.prefix(Self.fewItems) {
-            if try await present(StoragePath([row.name])) != nil { return sawRoot(now) }
+        // What every disk may have, such as `.DS_Store`, comes first.
+        let few = known.suffix(Self.fewItems)
+        var count = 0
+        for row in few {
+            guard let entry = try await present(StoragePath([row.name])), row.isSame(as: entry) else { break }
+            if isSame(row, entry) { return sawRoot(now) }
+            count += 1
         }
-        if known.isEmpty { return sawRoot(now) }
+        if count == few.count { return sawRoot(now) }
         switch await listing(of: .root) {
         case .success(let entries):
             try await expectRoot(in: entries)
@@ -85,14 +92,14 @@ extension PathStore {
         }
     }
 
-    /// Checks that a listing of the root contains at least one known item. The listing may be old, so it proves nothing
-    /// about the present.
+    /// Checks that a listing of the root contains known items: an unchanged one, or half of their names. A single name may be on
+    /// any disk. The listing may be old, so it proves nothing about the present.
     func expectRoot(in entries: [FileName: PathEntry]) async throws(RemoteStoreError) {
         guard options.asksAboutRoot, !rootMemory.withLock({ $0.isAccepted }) else { return }
         let known = try knownAtRoot()
-        var isSame = known.isEmpty || known.contains { entries[$0.name] != nil }
-        if !isSame { isSame = try await isRenamed(known, to: Array(entries.values)) }
-        guard !isSame else { return }
+        let there = known.compactMap { row in entries[row.name].map { (row: row, entry: $0) } }
+        if there.count * 2 >= known.count || there.contains(where: { isSame($0.row, $0.entry) }) { return }
+        if try await isRenamed(known, to: Array(entries.values)) { return }
         let isNew = rootMemory.withLock { memory in
             defer { memory.isOther = true }
             return !memory.isOther
@@ -102,14 +109,41 @@ extension PathStore {
         throw .serverUnreachable
     }
 
+    /// Whether an entry can be nothing but the item. A folder of the same name can.
+    private func isSame(_ row: PathRow, _ entry: PathEntry) -> Bool {
+        guard row.isSame(as: entry) else { return false }
+        switch entry.kind {
+        case .file: return entry.version != nil && entry.version == row.version
+        case .symlink(let target): return target == row.target
+        case .folder: return entry.identity != nil
+        }
+    }
+
     private func sawRoot(_ moment: Int64) {
         rootMemory.withLock { ($0.isOther, $0.isTold, $0.seenAt) = (false, false, moment) }
     }
 
     /// The current entries of the root become the known ones.
     func noteRoot() throws(RemoteStoreError) {
-        let ids = try table.read { try $0.rows(in: PathRow.root).map(\.id) }
-        rootMemory.withLock { ($0.listed, $0.isAccepted) = (Set(ids), false) }
+        let ids = Set(try table.read { try $0.rows(in: PathRow.root).map(\.id) })
+        let former = rootMemory.withLock { memory in
+            defer { (memory.listed, memory.isAccepted) = (ids, false) }
+            return memory.listed
+        }
+        guard ids != former else { return }
+        // A create after this one may have landed elsewhere: the next run must not count its item as known.
+        let text = ids.sorted().prefix(Self.mostRemembered).map(String.init).joined(separator: " ")
+        try table.write { database in
+            try database.execute(sql: "INSERT OR REPLACE INTO meta VALUES ('root', ?)", arguments: [text])
+        }
+    }
+
+    /// What the last run knew of the root.
+    static func rememberedRoot(_ table: PathTable) throws(RemoteStoreError) -> RootMemory {
+        let text = try table.read { try String.fetchOne($0, sql: "SELECT value FROM meta WHERE key = 'root'") }
+        var memory = RootMemory()
+        memory.listed = text.map { Set($0.split(separator: " ").compactMap { Int64($0) }) }
+        return memory
     }
 
     /// Exists at the top of each ext4 filesystem.

@@ -19,7 +19,7 @@ package final class PathStore: RemoteStore {
     /// Allows one comparison at a time.
     let comparing = PathLocks()
     let attention: Locked<Attention>
-    let rootMemory = Locked(RootMemory())
+    let rootMemory: Locked<RootMemory>
     /// The intents of calls in flight in this process.
     let underWay = Locked<Set<Int64>>([])
     /// Versions written by unanswered calls, by item: the caller that repeats them does not know these versions.
@@ -38,6 +38,7 @@ package final class PathStore: RemoteStore {
         self.folder = folder
         table = try PathTable(path: folder + "/store.db")
         attention = Locked(Attention())
+        rootMemory = Locked(try Self.rememberedRoot(table))
         // It is unknown how long ago an unsettled version was seen: the time starts now.
         let now = options.now()
         try table.write { database in
