@@ -19,11 +19,9 @@ import ReplicaControl
             exit(error.status.rawValue)
         }
         switch invocation {
-        case .help: print(Invocation.helpText)
+        case .help: show(Invocation.helpText)
         case .version:
-            print(ProgramVersions(libfuse: LibraryVersion.libfuse, storeProtocol: storeProtocolVersion).text)
-            // libfuse makes fusermount3 print its version too.
-            fflush(nil)
+            show(ProgramVersions(libfuse: LibraryVersion.libfuse, storeProtocol: storeProtocolVersion).text)
             LibraryVersion.printKernelInterface()
         case .testStore(let url, let only, let options):
             AmazonKeys.take()
@@ -66,6 +64,11 @@ import ReplicaControl
         } catch {
             background.failed(ControlFailure(error))
         }
+    }
+
+    private static func show(_ text: String) {
+        StandardOutput.write(Array("\(text)\n".utf8))
+        if !StandardOutput.isWhole { exit(MountExitStatus.system.rawValue) }
     }
 
     /// The command line without the program's name, in bytes.

@@ -36,6 +36,7 @@ struct Replica: ParsableCommand {
 
 @main enum Main {
     static func main() {
+        occupyStandardDescriptors()
         do {
             let words = CommandLine.arguments.dropFirst()
             if words.first == PlaceProbe.word { return PlaceProbe.run() }
@@ -46,6 +47,13 @@ struct Replica: ParsableCommand {
         } catch {
             finish(error)
         }
+    }
+
+    /// Takes the numbers of standard descriptors that are closed, which a socket would get; nothing can be written to these.
+    private static func occupyStandardDescriptors() {
+        var descriptor: Int32 = 0
+        while (0...2).contains(descriptor) { descriptor = open("/dev/null", O_RDONLY) }
+        if descriptor > 2 { close(descriptor) }
     }
 
     /// Prints one line on standard error and exits with the error's status.
@@ -60,7 +68,11 @@ struct Replica: ParsableCommand {
         }
         if let status = error as? ExitReason { exit(status.rawValue) }
         let code = Replica.exitCode(for: error)
-        if code == .success { Replica.exit(withError: error) }
+        if code == .success {
+            let text = Replica.fullMessage(for: error)
+            if !text.isEmpty { Output.document(text) }
+            exit(ExitReason.success.rawValue)
+        }
         let message = Replica.message(for: error).split(separator: "\n").joined(separator: " ")
         Output.complain(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
         exit(code == .validationFailure ? ExitReason.usage.rawValue : code.rawValue)

@@ -92,7 +92,8 @@ import Testing
     @Test(arguments: [
         (["frob"], "Unexpected argument 'frob'"), (["status", "nope"], "no domain named nope"),
         (["status", "--frob"], "Unknown option '--frob'"), (["wait"], "Missing expected argument"),
-        (["wait", "photos", "--timeout", "soon"], "--timeout"), (["pin", "photos:a", "b"], "Unexpected argument 'b'"),
+        (["wait", "photos", "--timeout", "soon"], "--timeout"),
+        (["approve", "photos", "b"], "Unexpected argument 'b'"),
         (["download", "photos:a", "--range", "5"], "OFFSET,LENGTH"),
         (["download", "photos:a", "--range=-5,2"], "OFFSET,LENGTH"),
         (["download", "photos:a", "--range", "9223372036854775807,2"], "OFFSET,LENGTH"),
@@ -155,6 +156,10 @@ import Testing
             (["remove", "nope"], .noSuchDomain, noSuchDomain),
             (["unmount", "nope"], .noSuchDomain, noSuchDomain), (["pin", "/"], .notInDomain, "/ \(nowhere)"),
             (["unmount", "photos"], .notRunning, "photos is not mounted and has no daemon"),
+            (
+                ["unmount", "photos:a/b"], .usage,
+                "photos:a/b is inside the domain photos: 'replica unmount photos' unmounts it"
+            ),
             (["pin", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
             (["pin", ""], .usage, "a path can't be empty"), (["pin", ":a"], .usage, "a domain's name can't be empty"),
             (["mount", "photos", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
@@ -231,6 +236,47 @@ import Testing
         try await domain.stop()
     }
 
+    /// What fails for one of several paths is reported, and the others are done all the same.
+    @Test(arguments: ["evict", "download", "pin", "unpin", "forget", "reimport", "resend"])
+    func severalPathsAreAsManyRequests(command: String) async throws {
+        let domain = try FakeDomain { request, _ in
+            guard request.path != Self.path("b") else { throw ControlFailure(.refused, "photos:b: pinned") }
+            return .done
+        }
+        let result = try await Programs.replica(command, "photos:a", "photos:b", "photos:c", in: domain.folder)
+        #expect(result.code == ExitReason.refused.rawValue, "\(result)")
+        #expect(result.errors == "replica: photos:b: pinned\n")
+        let lines = result.output.split(separator: "\n")
+        #expect(
+            lines.count == 2 && lines[0].hasPrefix("photos:a is ") && lines[1].hasPrefix("photos:c is "), "\(result)")
+        #expect(domain.service.requests.map(\.path) == ["a", "b", "c"].map(Self.path))
+        try await domain.stop()
+    }
+
+    /// A script must not take a part of the output for all of it.
+    @Test(
+        arguments: [
+            "status", "status photos --json", "list", "pending", "evict photos:a", "--help", "help status", "--version",
+            "completion bash", "stores",
+        ])
+    func whatCannotBePrintedIsAFailure(words: String) async throws {
+        let domain = try FakeDomain { request, events in
+            if case .pending = request { try await events.send(.items([MessageTests.itemStatus])) }
+            return request == .status ? .domain(MessageTests.domainStatus) : .done
+        }
+        for (place, reason) in [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")] {
+            let result = try await run(
+                "/bin/sh", "-c", "exec '\(Programs.replica)' \(words) \(place)", environment: domain.environment)
+            #expect(result.code == 1 && result.errors == "replica: standard output: \(reason)\n", "\(place) \(result)")
+        }
+        try await domain.stop()
+    }
+
+    @Test(arguments: ["--help", "--version"]) func neitherIsThatOfTheOtherProgram(word: String) async throws {
+        let result = try await run("/bin/sh", "-c", "exec '\(Programs.mount)' \(word) >/dev/full")
+        #expect(result.code == 2 && result.errors == "mount.replica: standard output: No space left on device\n")
+    }
+
     @Test func pathsInAMountFindTheirDomain() async throws {
         let folder = try TemporaryFolder()
         let mountpoint = try folder.makeFolder("mnt")
@@ -248,6 +294,12 @@ import Testing
             #expect(result.code == 0, "\(result)")
             #expect(domain.service.requests.last == .pin(path: Self.path(expected)))
         }
+        let below = try await Programs.replica("unmount", "\(mountpoint)/sub", in: folder)
+        #expect(
+            below.isOneClearLine(
+                code: ExitReason.usage.rawValue,
+                containing: "/sub is inside the domain photos: 'replica unmount photos'"))
+        #expect(domain.service.requests.last == .hello)
         let outside = try await Programs.replica("pin", "\(mountpoint)x", in: folder)
         #expect(outside.isOneClearLine(code: ExitReason.notInDomain.rawValue, containing: "is not in a mounted domain"))
         try await domain.stop()

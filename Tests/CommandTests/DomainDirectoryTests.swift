@@ -98,6 +98,13 @@ import Testing
         #expect(try roots.domain(named: DomainName("a"))?.state == first.state)
         #expect(try roots.domain(storedAt: StoreURL("file:///srv/b"))?.name.text == "b")
         #expect(try roots.domain(storedAt: StoreURL("file:///srv/c")) == nil)
+        // The same directory, spelled otherwise.
+        for text in ["FILE:///srv/b", "file:////srv//b", "file:///srv/b/", "file:///srv/./b", "file:///%73rv/b"] {
+            #expect(try roots.domain(storedAt: StoreURL(text))?.name.text == "b", "\(text)")
+        }
+        for text in ["file:///srv/x/../b", "file:///srv", "file:///srv/b/b", "sftp://srv/b"] {
+            #expect(try roots.domain(storedAt: StoreURL(text)) == nil, "\(text)")
+        }
     }
 
     @Test func recordsComeBack() throws {
@@ -123,8 +130,13 @@ import Testing
         return try DomainSelection(request, in: roots)
     }
 
-    @Test(arguments: ["photos", "file:///srv/photos"]) func findsByNameAndByStore(spec: String) throws {
-        guard case .existing(let found) = try select(spec, "/mnt") else {
+    @Test(arguments: [
+        ("photos", "ro"), ("file:///srv/photos", "ro"), ("file:////srv/./photos/", "ro"),
+        ("file:///srv/%70hotos", "ro"),
+        ("photos", "store=file:///srv//photos"), ("file:///srv/photos/", "store=file:///srv/photos"),
+    ])
+    func findsByNameAndByStore(spec: String, options: String) throws {
+        guard case .existing(let found) = try select(spec, "/mnt", "-o", options) else {
             Issue.record("not found")
             return
         }

@@ -48,7 +48,7 @@ import Testing
         progress.obstacle = "offline"
         var domain = DomainStatus(name: "d", store: "file:///s", directory: place, state: .idle)
         (domain.mountpoint, domain.heldMount, domain.pid, domain.reason) = (place, held, 1, "x")
-        domain.version = "0.1"
+        (domain.version, domain.deadMount) = ("0.1", place)
         (domain.nextTry, domain.pending, domain.errors, domain.conflicts) = (date, 1, 2, 3)
         (domain.items, domain.bytes, domain.materializedBytes, domain.localOnly) = (1, 2, 3, 4)
         domain.progress = progress

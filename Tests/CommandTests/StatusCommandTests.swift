@@ -53,7 +53,7 @@ import Testing
                   pending       3 items
                   errors        2 items
                   conflicts     1
-                  only here     1 device, socket or fifo
+                  only here     1 item, not kept in the store
                   now           1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
 
                 """)
@@ -201,7 +201,8 @@ import Testing
             "extendedAttributes", "deletion",
         ]
         let kinds = [
-            "localChange", "remoteChange", "remoteDeletion", "uploaded", "downloaded", "evicted", "error", "conflict",
+            "localChange", "localMove", "localDeletion", "remoteChange", "remoteMove", "remoteDeletion", "uploaded",
+            "uploadedDeletion", "downloaded", "evicted", "error", "conflict",
             "state", "importDidFinish", "materializedSet", "pendingSet", "unheardOf",
         ]
         let domain = try FakeDomain { request, events in
@@ -220,9 +221,9 @@ import Testing
                 + "modification time, mode, extended attributes, deletion]  no (serverUnreachable)\n", "\(pending)")
         let watch = try await Programs.replica("watch", in: domain.folder)
         let words = [
-            "changed here", "changed in the store", "deleted in the store", "uploaded", "downloaded", "evicted",
-            "failed",
-            "conflict", "state", "import finished", "set of local items changed", "set of pending items changed",
+            "changed here", "moved here", "deleted here", "changed in the store", "moved in the store",
+            "deleted in the store", "uploaded", "deletion uploaded", "downloaded", "evicted", "failed", "conflict",
+            "state", "import finished", "set of local items changed", "set of pending items changed",
             "unheardOf",
         ]
         #expect(watch.output == words.map { "2023-11-14T22:13:20Z \($0) why\n" }.joined(), "\(watch)")

@@ -156,6 +156,6 @@ extension [DomainDirectory] {
 
     /// The domain kept in this store, or nil if none is.
     package func domain(storedAt store: StoreURL) throws -> DomainLocation? {
-        try domains().first { $0.record.store == store.text }
+        try domains().first { $0.record.isStored(at: store) }
     }
 }

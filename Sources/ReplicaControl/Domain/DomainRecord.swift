@@ -22,6 +22,11 @@ package struct DomainRecord: Codable, Equatable, Sendable {
         self.options = options
     }
 
+    /// Whether this is its store, in whichever spelling.
+    package func isStored(at store: StoreURL) -> Bool {
+        do { return try StoreURL(self.store).isSame(as: store) } catch { return self.store == store.text }
+    }
+
     /// Reads the bytes of a `domain.json`.
     package init(json: [UInt8]) throws {
         self = try JSONDecoder().decode(DomainRecord.self, from: Data(json))

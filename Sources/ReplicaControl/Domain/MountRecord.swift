@@ -69,12 +69,23 @@ package struct MountRecord: Codable, Equatable, Sendable {
     /// Writes it into the domain's state.
     /// - Throws: An `Errno`, or the encoder's error.
     package func write(state: FilePath) throws {
-        let bytes = try ControlLine.encode(self)
+        let fresh = try Self.write(ControlLine.encode(self), state: state)
+        guard rename(fresh.string, state.appending(Self.name).string) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// Makes sure that there is room for a record.
+    /// - Throws: An `Errno`.
+    package static func makeRoom(state: FilePath) throws {
+        // More than any record has.
+        _ = try write([UInt8](repeating: 0, count: 1 << 15), state: state)
+    }
+
+    private static func write(_ bytes: [UInt8], state: FilePath) throws -> FilePath {
         let fresh = state.appending("mount.json.new")
         let file = try FileDescriptor.open(
             fresh, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
         try file.closeAfter { _ = try file.writeAll(bytes) }
-        guard rename(fresh.string, state.appending(Self.name).string) == 0 else { throw Errno(rawValue: errno) }
+        return fresh
     }
 
     /// Removes the record after the mount is gone.

@@ -62,6 +62,17 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         return path
     }
 
+    /// Whether both are of one store: of the same text after the scheme, or of one directory however its path is spelled.
+    package func isSame(as other: StoreURL) -> Bool {
+        scheme == other.scheme && (rest == other.rest || scheme == "file" && components == other.components)
+    }
+
+    /// The names in a `file:` URL's path. `..` stays: what it leads to depends on links.
+    private var components: [ArraySlice<UInt8>]? {
+        let path = try? filePath()  // Checked when the URL was made.
+        return path?.split(separator: UInt8(ascii: "/")).filter { $0 != [UInt8(ascii: ".")] }
+    }
+
     /// The `file:` URL of an absolute path of any bytes.
     package static func file(path: [UInt8]) throws(StoreURLError) -> StoreURL {
         try StoreURL("file://" + PercentText.encoded(path, keeping: "/+"))

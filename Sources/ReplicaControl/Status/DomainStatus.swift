@@ -50,6 +50,8 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     package var mountpoint: ControlFilePath?
     /// A detached mount that is still in use.
     package var heldMount: HeldMount?
+    /// Where the mount of a daemon that was killed still is: programs there get errors until the domain is mounted again.
+    package var deadMount: ControlFilePath?
     /// The daemon's process, if one runs.
     package var pid: Int32?
     /// The version of the daemon's program; nil without a daemon, and from one that is too old to report it.
@@ -71,7 +73,7 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     package var bytes: Int64?
     /// Size of the local content in bytes.
     package var materializedBytes: Int64?
-    /// Devices, sockets and FIFOs, which work locally and are not replicated.
+    /// Items that are not replicated: devices, sockets and FIFOs, and what the store can't keep or excludes.
     package var localOnly: Int?
     /// The current transfers, if there are any.
     package var progress: TransferProgress?
@@ -86,7 +88,7 @@ package struct DomainStatus: Codable, Equatable, Sendable {
 
     /// Whether `status --check` should fail.
     package var needsAttention: Bool {
-        errors ?? 0 > 0 || conflicts ?? 0 > 0 || [.offline, .disconnected, .held].contains(state)
+        errors ?? 0 > 0 || conflicts ?? 0 > 0 || [.offline, .disconnected, .held].contains(state) || deadMount != nil
     }
 }
 

@@ -92,7 +92,7 @@ final class Daemon: Sendable {
         guard try Mountpoint.top(at: path) == nil else { return }
         let places = NewDomainPlaces(
             store: try StoreFactory.directory(of: StoreURL(location.record.store)).map(DiskPlace.init(of:)),
-            state: try DiskPlace(of: location.state), mountpoint: try DiskPlace(of: path))
+            state: try DiskPlace(of: location.state), mountpoint: try Mountpoint.place(of: path))
         if let refusal = places.refusalOfMountpoint { throw refusal }
     }
 

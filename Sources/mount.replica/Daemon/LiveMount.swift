@@ -31,6 +31,8 @@ final class LiveMount: Sendable {
         mountOptions.allowOther = options.allowOther
         mountOptions.extra = options.vfs.filter { $0 != "ro" }
         mountOptions.passthroughProgram = PassthroughProgram.path
+        // A dead mount is not removed for one that can't be kept.
+        do { try MountRecord.makeRoom(state: state) } catch { throw Self.unrecorded(state, error) }
         do throws(MountError) {
             session = try Session(fileSystem, options: mountOptions)
             try session.mount(at: path.string)
@@ -43,8 +45,12 @@ final class LiveMount: Sendable {
             record = try MountRecord(at: path, device: device, number: numbers.mount)
             try record.write(state: state)
         } catch {
-            throw ControlFailure(.mountFailed, "\(state): the mount cannot be recorded: \(error)")
+            throw Self.unrecorded(state, error)
         }
+    }
+
+    private static func unrecorded(_ state: FilePath, _ error: any Error) -> ControlFailure {
+        ControlFailure(.mountFailed, "\(state): the mount cannot be recorded: \(error)")
     }
 
     /// Serves the mount on a separate thread; `then` is called when it is gone.

@@ -171,7 +171,7 @@ struct MountRequest: Equatable {
             source = .name(try Invocation.name(Array(values[0].split(separator: slash).last ?? [])))
         } else if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
             let store = try Invocation.store(values[0])
-            if let other = options.store, other != store {
+            if let other = options.store, !other.isSame(as: store) {
                 throw MountUsageError("SPEC and store= name different stores")
             }
             source = .store(store)

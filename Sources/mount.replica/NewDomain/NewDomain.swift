@@ -65,7 +65,7 @@ struct NewDomain {
         let places = NewDomainPlaces(
             directory: try directory.map(DiskPlace.init(of:)),
             store: try StoreFactory.directory(of: storeURL).map(DiskPlace.init(of:)),
-            state: place, mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others,
+            state: place, mountpoint: try mountpoint.map(Mountpoint.place(of:)), others: others,
             mounts: try MountTable.read().map(\.path))
         if let refusal = places.refusal { throw refusal }
         return resolved

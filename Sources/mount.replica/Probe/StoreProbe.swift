@@ -13,7 +13,11 @@ enum StoreProbe {
         StoreTask.main {
             let findings = try await run(url, credentials: credentials)
             for finding in findings {
-                if isJSON { StoreTask.write(try ControlLine.encode(finding)) } else { StoreTask.say(line(finding)) }
+                if isJSON {
+                    StandardOutput.write(try ControlLine.encode(finding))
+                } else {
+                    StoreTask.say(line(finding))
+                }
             }
             return findings.allSatisfy { $0.verdict != .broken }
         }

@@ -20,14 +20,10 @@ enum StoreTask {
             isDone.open()
         }
         isDone.wait()
-        exit(code.withLock { $0.rawValue })
+        let status = code.withLock { $0 }
+        exit((status == .success && !StandardOutput.isWhole ? .failed : status).rawValue)
     }
 
     /// Writes a line to standard output, always one: it may contain texts of a store.
-    static func say(_ line: String) { write(Array("\(PlainText.of(Array(line.utf8)))\n".utf8)) }
-
-    /// Writes bytes to standard output.
-    static func write(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
-    }
+    static func say(_ line: String) { StandardOutput.write(Array("\(PlainText.of(Array(line.utf8)))\n".utf8)) }
 }

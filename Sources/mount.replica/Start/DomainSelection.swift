@@ -15,7 +15,7 @@ enum DomainSelection {
         switch request.source {
         case .name(let name):
             if let found = try Self.find({ try directories.domain(named: name) }) {
-                if let store = request.options.store, store.text != found.record.store {
+                if let store = request.options.store, !found.record.isStored(at: store) {
                     throw ControlFailure(.domainExists, "domain \(name) has another store: \(found.record.store)")
                 }
                 self = .existing(found)

@@ -7,21 +7,28 @@ import SystemPackage
 /// The directory to mount on.
 enum Mountpoint {
     /// The directory's absolute path, because this process changes its working directory. A dead mount of a killed
-    /// daemon ("Transport endpoint is not connected") is removed first.
+    /// daemon ("Transport endpoint is not connected") stays until the session mounts there: if that is not possible, programs
+    /// would write into the directory below.
     /// - Throws: `mountFailed` if it is not a directory, or a symbolic link is on the way. Those that a person typed are
     ///   followed by mount(8) and `replica mount`, once; at a unit's start they could lead anywhere.
     static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
         var failure = Errno.socketNotConnected
-        // A dying daemon aborts requests, and dead mounts may be stacked.
-        for _ in 0..<mostDeadMounts {
+        // A dying daemon aborts requests.
+        for _ in 0..<mostAborted {
             let place = try open(path)
             defer { close(place) }
             var status = stat()
             failure = errorOfStat(place, &status)
             if failure == .connectionAbort { continue }
             if failure == .socketNotConnected {
-                try unmountDead(place, path)
-                continue
+                // Nil: somebody has unmounted it meanwhile.
+                guard let there = try mount(of: place, path) else { continue }
+                guard there.type == ours else {
+                    throw ControlFailure(
+                        .mountFailed,
+                        "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone")
+                }
+                return try kernelPath(of: place)
             }
             guard failure == Errno(rawValue: 0) else { break }
             guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -50,13 +57,36 @@ enum Mountpoint {
         throw ControlFailure(.mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there already")
     }
 
-    private static let mostDeadMounts = 100
+    private static let mostAborted = 100
+    /// The type of the mounts of domains.
+    private static let ours = "fuse.replica"
 
-    /// The topmost mount at a path.
+    /// The topmost mount at a path, except dead ones of domains, which make room for another.
     static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
-        do { return try MountTable.top(at: path) } catch {
+        do {
+            let all = try MountTable.read().filter { $0.path == path }
+            guard all.last?.type == ours, isDead(path) else { return all.last }
+            return all.last { $0.type != ours }
+        } catch {
             throw ControlFailure(.mountFailed, "\(path): the mounts can't be read: \(error)")
         }
+    }
+
+    /// Where the directory is on the disk.
+    /// - Throws: An `Errno`.
+    static func place(of path: FilePath) throws -> DiskPlace {
+        guard isDead(path), let name = path.lastComponent else { return try DiskPlace(of: path) }
+        var place = try DiskPlace(of: path.removingLastComponent())
+        place.seen.append(name)
+        place.path.append(name)
+        return place
+    }
+
+    private static func isDead(_ path: FilePath) -> Bool {
+        guard let place = try? open(path) else { return false }  // Without it, nothing can be mounted there.
+        defer { close(place) }
+        var status = stat()
+        return errorOfStat(place, &status) == .socketNotConnected
     }
 
     /// The mount that a place is in.
@@ -79,18 +109,5 @@ enum Mountpoint {
             throw ControlFailure(.mountFailed, "\(CL_DESCRIPTORS)\(place): \(Errno(rawValue: errno))")
         }
         return FilePath(platformString: target)
-    }
-
-    private static func unmountDead(_ place: Int32, _ path: FilePath) throws(ControlFailure) {
-        // Nil: somebody else has unmounted it, and the caller looks again.
-        guard let there = try mount(of: place, path) else { return }
-        if there.type != "fuse.replica" {
-            throw ControlFailure(
-                .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone"
-            )
-        }
-        guard Detachment.unmount(place, at: path) else {
-            throw ControlFailure(.mountFailed, "\(path): a dead mount is there and can't be unmounted")
-        }
     }
 }

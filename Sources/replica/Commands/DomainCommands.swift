@@ -122,7 +122,9 @@ struct List: ParsableCommand {
         for (domain, answer) in zip(domains, DomainReport.statuses(of: domains)) {
             // A daemon that is stuck must not hide the other domains.
             switch answer {
-            case .success(let status): try output.show(status, [StatusText.line(status)])
+            case .success(let status):
+                try output.show(status, [StatusText.line(status)])
+                if status.deadMount != nil { Output.complain("\(domain.name): \(status.reason ?? "")") }
             case .failure(let error):
                 Output.complain("\(domain.name): \(ControlFailure.words(error))")
                 failed = error as? ControlFailure ?? ControlFailure(.failed, "\(error)")

@@ -6,7 +6,7 @@ struct Download: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download a file, or list a folder, or download everything below it.")
 
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @Option(help: "Only these bytes: OFFSET,LENGTH.", transform: parseRange)
     var range: ByteRange?
     @Flag(help: "For a folder, download everything below it; 'replica pin' also keeps it local.")
@@ -20,14 +20,16 @@ struct Download: ParsableCommand {
     }
 
     func run() throws {
-        _ = try item.request(onEvent: output.event) {
-            .download(path: $0, range: range, recursive: recursive, wait: wait)
+        try items.each { item in
+            _ = try item.request(onEvent: output.event) {
+                .download(path: $0, range: range, recursive: recursive, wait: wait)
+            }
+            try output.done(wait ? try words(item) : "\(item.path) is being downloaded")
         }
-        try output.done(wait ? try here() : "\(item.path) is being downloaded")
     }
 
     /// What was downloaded: for a folder only its listing, unless `--recursive` was given.
-    private func here() throws -> String {
+    private func words(_ item: NamedItem) throws -> String {
         if recursive { return "\(item.path) is downloaded, with everything below it" }
         if range != nil { return "the range of \(item.path) is downloaded" }
         guard case .item(let status) = try item.request({ .item(path: $0) }), status.kind == .folder else {
@@ -55,20 +57,22 @@ struct Evict: ParsableCommand {
             the item itself cannot be.
             """)
 
-    @OptionGroup var item: ItemArgument
-    @Flag(help: "Evict nothing if any item cannot be evicted; exits with status 9 (refused) then.")
+    @OptionGroup var items: ItemArguments
+    @Flag(help: "Evict nothing below a path if any item there cannot be evicted; exits with status 9 (refused) then.")
     var strict = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        var named: ControlPath?
-        let answer = try item.request(onEvent: output.event) { path in
-            named = path
-            return .evict(path: path, strict: strict)
+        try items.each { item in
+            var named: ControlPath?
+            let answer = try item.request(onEvent: output.event) { path in
+                named = path
+                return .evict(path: path, strict: strict)
+            }
+            guard case .evicted(let result) = answer else { return try output.done("\(item.path) is evicted") }
+            try output.show(answer, EvictionText.lines(result, "evicted"))
+            if result.refused.contains(where: { strict || $0.path == named }) { throw ExitReason.refused }
         }
-        guard case .evicted(let result) = answer else { return try output.done("\(item.path) is evicted") }
-        try output.show(answer, EvictionText.lines(result, "evicted"))
-        if result.refused.contains(where: { strict || $0.path == named }) { throw ExitReason.refused }
     }
 }
 
@@ -78,39 +82,45 @@ struct Forget: ParsableCommand {
         abstract: "Evict everything below a folder and drop its listing, which is fetched again when it is read.",
         discussion: "A forgotten folder cannot be listed offline. Items that are in use or not uploaded stay.")
 
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let answer = try item.request(onEvent: output.event) { .forget(path: $0) }
-        guard case .evicted(let result) = answer else { return try output.done("\(item.path) is forgotten") }
-        try output.show(answer, EvictionText.lines(result, "evicted or forgotten"))
+        try items.each { item in
+            let answer = try item.request(onEvent: output.event) { .forget(path: $0) }
+            guard case .evicted(let result) = answer else { return try output.done("\(item.path) is forgotten") }
+            try output.show(answer, EvictionText.lines(result, "evicted or forgotten"))
+        }
     }
 }
 
 /// `replica pin`.
 struct Pin: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Keep an item and everything below it local.")
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @Flag(help: "Return when everything is downloaded.")
     var wait = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request(onEvent: output.event) { .pin(path: $0, wait: wait ? true : nil) }
-        try output.done(wait ? "\(item.path) is pinned and downloaded" : "\(item.path) is pinned")
+        try items.each { item in
+            _ = try item.request(onEvent: output.event) { .pin(path: $0, wait: wait ? true : nil) }
+            try output.done(wait ? "\(item.path) is pinned and downloaded" : "\(item.path) is pinned")
+        }
     }
 }
 
 /// `replica unpin`.
 struct Unpin: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Undo pin: content may be evicted again.")
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request { .unpin(path: $0) }
-        try output.done("\(item.path) is no longer pinned")
+        try items.each { item in
+            _ = try item.request { .unpin(path: $0) }
+            try output.done("\(item.path) is no longer pinned")
+        }
     }
 }
 
@@ -118,12 +128,14 @@ struct Unpin: ParsableCommand {
 struct Reimport: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Upload an item and everything below it again, after the store lost its identifiers.")
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request { .reimport(path: $0) }
-        try output.done("\(item.path) is being uploaded again")
+        try items.each { item in
+            _ = try item.request { .reimport(path: $0) }
+            try output.done("\(item.path) is being uploaded again")
+        }
     }
 }
 
@@ -135,28 +147,32 @@ struct Resend: ParsableCommand {
             Fields are contents, filename, parent, lastUsedDate, tags, favoriteRank, modificationDate, mode and \
             extendedAttributes.
             """)
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @Option(
         help: "Only these fields, separated by commas.", transform: { $0.split(separator: ",").map(String.init) })
     var fields: [String]?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request { .resend(path: $0, fields: fields) }
-        try output.done("\(item.path) is being uploaded again")
+        try items.each { item in
+            _ = try item.request { .resend(path: $0, fields: fields) }
+            try output.done("\(item.path) is being uploaded again")
+        }
     }
 }
 
 /// `replica resolve`.
 struct Resolve: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Resolve a conflict.")
-    @OptionGroup var item: ItemArgument
+    @OptionGroup var items: ItemArguments
     @Option(help: "Which version keeps the name: local, remote, or both as they are.")
     var keep: ConflictChoice
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request { .resolve(path: $0, keep: keep) }
-        try output.done("\(item.path) is resolved")
+        try items.each { item in
+            _ = try item.request { .resolve(path: $0, keep: keep) }
+            try output.done("\(item.path) is resolved")
+        }
     }
 }

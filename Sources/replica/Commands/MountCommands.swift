@@ -66,7 +66,7 @@ struct Unmount: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unmount a domain and stop its daemon. Pending changes stay pending and are reported.")
 
-    @Argument(help: "The domain, or a path in its mount.", completion: .target)
+    @Argument(help: "The domain, or the directory it is mounted on.", completion: .target)
     var target: String
     @Flag(help: "Upload pending changes first.")
     var flush = false
@@ -75,7 +75,7 @@ struct Unmount: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let domain = try (dead ? Domains().named(target) : Target.domainOrItem(target).target.domain)
+        let domain = try (dead ? Domains().named(target) : mounted())
         if dead {
             guard try ControlClient.ifRunning(state: domain.state) == nil else { return }
             if try DeadMount.unmount(domain) { try output.done("the dead mount of \(domain.name) is unmounted") }
@@ -94,6 +94,17 @@ struct Unmount: ParsableCommand {
         try output.done(line)
     }
 
+    /// The domain that is meant. What is inside a mount is none, as for umount(8).
+    private func mounted() throws -> DomainLocation {
+        let (found, _) = try Target.domainOrItem(target)
+        guard found.path == .root else {
+            let name = found.domain.name
+            throw ControlFailure(
+                .usage, "\(target) is inside the domain \(name): 'replica unmount \(name)' unmounts it")
+        }
+        return found.domain
+    }
+
     /// How much is not uploaded yet; nil if unknown, which does not prevent unmounting.
     private func pendingItems(_ client: ControlClient) -> Int? {
         do {
@@ -103,18 +114,5 @@ struct Unmount: ParsableCommand {
             Output.complain("pending changes cannot be determined: \(error)")
             return nil
         }
-    }
-}
-
-/// A mount whose daemon was killed: every access fails with "Transport endpoint is not connected".
-enum DeadMount {
-    /// Unmounts the mount of the domain's last daemon, if it still exists. Returns whether it did.
-    static func unmount(_ domain: DomainLocation) throws -> Bool {
-        guard let record = MountRecord.read(state: domain.state) else { return false }
-        let place = record.path.path
-        guard let isUnmounted = record.withRoot({ Detachment.unmount($0, at: place) }) else { return false }
-        guard isUnmounted else { throw ControlFailure(.failed, "\(place) can't be unmounted") }
-        MountRecord.remove(state: domain.state)
-        return true
     }
 }

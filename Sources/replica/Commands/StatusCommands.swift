@@ -9,9 +9,15 @@ enum DomainReport {
     static func status(of domain: DomainLocation) throws -> DomainStatus {
         let answer = try DaemonProbe.ask(domain, .status, seconds: DaemonProbe.statusSeconds)
         if case .domain(let status)? = answer { return status }
-        return DomainStatus(
+        var status = DomainStatus(
             name: domain.name.text, store: domain.record.store, directory: ControlFilePath(domain.state),
             state: .stopped)
+        if let place = DeadMount.place(of: domain) {
+            status.deadMount = place
+            let mend = DeadMount.mend(domain.name.text, place)
+            status.reason = "its daemon is gone and left a dead mount: '\(mend)' mounts it again"
+        }
+        return status
     }
 
     /// The same for several at once. Daemons that do not respond quickly are skipped, unless there is only one.

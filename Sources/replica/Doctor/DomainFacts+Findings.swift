@@ -47,7 +47,7 @@ extension DomainFacts {
         case (let path?, .none):
             return .error(
                 .mount, "its daemon is gone and left a dead mount on \(path)",
-                mend: "replica mount \(quotedName) \(ShellWord.quoted(path))")
+                mend: DeadMount.mend(name, ControlFilePath(path)))
         case (let path?, _): return .fine(.mount, "mounted on \(path)")
         case (nil, .answers(_, let path?)):
             return .warning(.mount, "its mount on \(path) can't be seen from here: detached, covered, or elsewhere")

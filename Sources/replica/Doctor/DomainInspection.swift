@@ -57,7 +57,7 @@ enum DomainInspection {
         var facts = DomainFacts()
         (facts.name, facts.user) = (domain.name.text, geteuid())
         facts.daemon = daemon(of: domain)
-        if let record = MountRecord.read(state: domain.state), isThere(record) { facts.mount = record.path.path }
+        facts.mount = DeadMount.place(of: domain)?.path
         if case .answers(let process, _) = facts.daemon {
             facts.descriptors = ProcessInspection.descriptors(of: process)
         }
@@ -65,12 +65,6 @@ enum DomainInspection {
         facts.store = store(of: domain)
         facts.credentials = credentials(of: domain)
         return facts
-    }
-
-    /// In a copied mount namespace it has another ID, but the same device.
-    private static func isThere(_ record: MountRecord) -> Bool {
-        if record.isThere { return true }
-        do { return try MountTable.top(at: record.path.path)?.device == record.device } catch { return false }
     }
 
     private static func daemon(of domain: DomainLocation) -> DomainFacts.Daemon {

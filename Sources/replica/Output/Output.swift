@@ -40,13 +40,19 @@ enum Output {
         write(Array("replica: \(Format.path(Array(message.utf8)))\n".utf8), to: 2)
     }
 
-    /// Writes everything; if the reader is gone, SIGPIPE terminates the program as usual.
+    /// Writes everything; if the reader is gone, SIGPIPE terminates the program as usual. A program that could not print what it
+    /// was asked for has failed.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            if count <= 0 { return }
+            if count <= 0 {
+                guard descriptor == 1 else { return }
+                let reason = String(cString: strerror(errno))
+                complain("standard output: \(reason)")
+                exit(ExitReason.failed.rawValue)
+            }
             rest.removeFirst(count)
         }
     }

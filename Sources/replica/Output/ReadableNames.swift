@@ -21,8 +21,9 @@ enum ReadableNames {
     ]
 
     private static let events = [
-        "localChange": "changed here", "remoteChange": "changed in the store",
-        "remoteDeletion": "deleted in the store", "uploaded": "uploaded", "error": "failed",
+        "localChange": "changed here", "localMove": "moved here", "localDeletion": "deleted here",
+        "remoteChange": "changed in the store", "remoteMove": "moved in the store",
+        "remoteDeletion": "deleted in the store", "uploadedDeletion": "deletion uploaded", "error": "failed",
         "importDidFinish": "import finished", "materializedSet": "set of local items changed",
         "pendingSet": "set of pending items changed",
     ]

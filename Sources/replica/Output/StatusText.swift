@@ -10,6 +10,7 @@ enum StatusText {
         lines.append(row("  store", status.store))
         lines.append(row("  mounted on", status.mountpoint.map { Format.path($0.bytes) } ?? "-"))
         if let held = status.heldMount { lines.append(row("  old mount", words(held))) }
+        if let dead = status.deadMount { lines.append(row("  dead mount", Format.path(dead.bytes))) }
         if let pid = status.pid { lines.append(row("  daemon", "process \(pid)\(oldVersion(status))")) }
         if let items = status.items {
             var text = Format.count(items, "item")
@@ -21,7 +22,7 @@ enum StatusText {
         if let errors = status.errors, errors > 0 { lines.append(row("  errors", Format.count(errors, "item"))) }
         if let conflicts = status.conflicts, conflicts > 0 { lines.append(row("  conflicts", "\(conflicts)")) }
         if let special = status.localOnly, special > 0 {
-            lines.append(row("  only here", Format.count(special, "device, socket or fifo")))
+            lines.append(row("  only here", "\(Format.count(special, "item")), not kept in the store"))
         }
         if let progress = status.progress { lines.append(row("  now", Format.progress(progress))) }
         return lines
@@ -39,7 +40,8 @@ enum StatusText {
         let command = "'replica retry \(status.name)'"
         guard let next = status.nextTry else {
             let isParked = status.state == .idle && status.reason != nil
-            return isParked ? "after an edit, or now with \(command)" : nil
+            guard isParked else { return nil }
+            return status.pending == 0 ? "when it is read again" : "after an edit, or now with \(command)"
         }
         let left = next.timeIntervalSince(now)
         return left < 1 ? "now" : "in \(Format.seconds(left)); \(command) tries now"
@@ -82,7 +84,7 @@ enum StatusText {
 
     /// A domain in one line of a list.
     static func line(_ status: DomainStatus) -> String {
-        let mountpoint = status.mountpoint.map { Format.path($0.bytes) } ?? "-"
+        let mountpoint = (status.mountpoint ?? status.deadMount).map { Format.path($0.bytes) } ?? "-"
         return [status.name, status.state.rawValue, status.store, mountpoint].joined(separator: "\t")
     }
 

@@ -110,6 +110,34 @@ import Testing
         }
     }
 
+    /// Without it, programs would write into the directory below.
+    @Test func aDeadMountStaysWhereNoneCanBeMade() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                smallDisk + #"""
+                    STATE=$state
+                    replica add d --store "file://$STORE" >/dev/null; replica mount d "$MNT" >/dev/null
+                    echo one >"$MNT/one"; settle; kill_daemon
+                    dd if=/dev/zero of=disk/filler bs=64K status=none 2>/dev/null || true
+                    cat /dev/zero >>disk/filler 2>/dev/null || true
+                    # There may be just enough room.
+                    if replica mount d "$MNT" >/dev/null 2>said; then content_is "$MNT/one" one; kill_daemon; fi
+                    is_mounted
+                    not touch "$MNT/lost" 2>/dev/null
+                    rm disk/filler
+                    # Here there is none.
+                    mount -o remount,ro disk
+                    not replica mount d "$MNT" >/dev/null 2>said
+                    is_mounted
+                    not touch "$MNT/lost" 2>/dev/null
+                    mount -o remount,rw disk
+                    replica mount d "$MNT" >/dev/null
+                    content_is "$MNT/one" one
+                    end
+                    """#)
+        }
+    }
+
     @Test func theCacheLimitIsKeptWhileALargeFileIsRead() async throws {
         try await Trial.run { trial in
             try await trial.shell(

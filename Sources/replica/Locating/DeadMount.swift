@@ -1,0 +1,29 @@
+import ReplicaControl
+
+/// A mount whose daemon was killed: every access fails with "Transport endpoint is not connected".
+enum DeadMount {
+    /// Unmounts the mount of the domain's last daemon, if it still exists. Returns whether it did.
+    static func unmount(_ domain: DomainLocation) throws -> Bool {
+        guard let record = MountRecord.read(state: domain.state) else { return false }
+        let place = record.path.path
+        guard let isUnmounted = record.withRoot({ Detachment.unmount($0, at: place) }) else { return false }
+        guard isUnmounted else { throw ControlFailure(.failed, "\(place) can't be unmounted") }
+        MountRecord.remove(state: domain.state)
+        return true
+    }
+
+    /// Where the domain's mount is, as far as can be seen from here; without a daemon it is a dead one.
+    static func place(of domain: DomainLocation) -> ControlFilePath? {
+        guard let record = MountRecord.read(state: domain.state) else { return nil }
+        if record.isThere { return record.path }
+        // In a copied mount namespace it has another ID, but the same device.
+        do { return try MountTable.top(at: record.path.path)?.device == record.device ? record.path : nil } catch {
+            return nil
+        }
+    }
+
+    /// The command that replaces it by a mount with a daemon.
+    static func mend(_ name: String, _ place: ControlFilePath) -> String {
+        "replica mount \(ShellWord.quoted(Array(name.utf8))) \(ShellWord.quoted(place.bytes))"
+    }
+}
