@@ -12,7 +12,7 @@ struct Counts: Hashable {
     var unsentBytes: Int64 = 0
     var errors = 0
     var conflicts = 0
-    /// Devices, sockets and fifos.
+    /// Devices, sockets and fifos, and what the store can't keep or excludes.
     var localOnly = 0
 
     /// What a row adds to each count. The triggers of existing databases have these terms: a change takes a migration.
@@ -29,13 +29,35 @@ struct Counts: Hashable {
         ),
         ("errors", "(@.errorCode IS NOT NULL)"),
         ("conflicts", "(@.flags & \(flags: [.conflict, .deleted]) = \(flags: .conflict))"),
-        ("localOnly", "(@.flags & \(flags: [.special, .deleted]) = \(flags: .special))"),
+        (
+            "localOnly",
+            "(@.flags & \(flags: .deleted) = 0 AND @.flags & \(flags: [.special, .excluded]) != 0)"
+        ),
     ]
 
     /// The table and its triggers.
     static var schema: String {
         let columns = terms.map { "\($0.0) INTEGER NOT NULL" }.joined(separator: ", ")
         let zeros = terms.map { _ in "0" }.joined(separator: ", ")
+        return """
+            CREATE TABLE counts (\(columns));
+            INSERT INTO counts VALUES (\(zeros));
+            \(triggers)
+            """
+    }
+
+    /// For a database whose triggers count only special files as `localOnly`.
+    static var countOfWhatStays: String {
+        let term = terms.last?.1.replacing("@", with: "item") ?? ""
+        return """
+            DROP TRIGGER countINSERT; DROP TRIGGER countDELETE; DROP TRIGGER countUPDATE;
+            UPDATE counts SET localOnly = (SELECT count(*) FROM item WHERE \(term));
+            \(triggers)
+            \(triggerOfChanges)
+            """
+    }
+
+    private static var triggers: String {
         func trigger(_ event: String, _ row: String, _ sign: String) -> String {
             let changes = terms.map { name, term in
                 "\(name) = \(name) \(sign) \(term.replacing("@", with: row))"
@@ -44,12 +66,7 @@ struct Counts: Hashable {
                 CREATE TRIGGER count\(event) AFTER \(event) ON item BEGIN UPDATE counts SET \(changes); END;
                 """
         }
-        return """
-            CREATE TABLE counts (\(columns));
-            INSERT INTO counts VALUES (\(zeros));
-            \(trigger("INSERT", "NEW", "+"))
-            \(trigger("DELETE", "OLD", "-"))
-            """
+        return trigger("INSERT", "NEW", "+") + trigger("DELETE", "OLD", "-")
     }
 
     /// The trigger for rows that are updated in place; most updates change no count.

@@ -120,6 +120,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemByInodeNumber ON item (inodeNumber) WHERE inodeNumber != number;
                     """)
         }
+        migrator.registerMigration("counts of what stays here") { try $0.execute(sql: Counts.countOfWhatStays) }
         return migrator
     }
 }

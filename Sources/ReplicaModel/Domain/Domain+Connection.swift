@@ -42,6 +42,8 @@ extension Domain {
             state.rejected.refused = []
             state.postponed.removeAll()
         }
+        engine.fetches.withLock { $0.failed = FailedFetches() }
+        replica.forgetFailures()
         let numbers = replica.makeDue { _, _ in true }
         engine.uploadQueue.withLock { $0.add(numbers) }
         wakeSignal.signal()
@@ -98,20 +100,37 @@ extension Replica {
         }
     }
 
-    /// Offers excluded and refused items to the store again.
-    fileprivate func includeAgain() -> [ItemNumber] {
-        let numbers: [Int64]
+    /// Forgets why items failed that have nothing to send: what failed is done again when somebody asks for it.
+    fileprivate func forgetFailures() { forgetFailures(recorded(where: "errorCode IS NOT NULL")) }
+
+    func forgetFailures(_ numbers: [ItemNumber]) {
+        for number in numbers {
+            withTree { tree in
+                // One that can't be loaded has no folder any more.
+                guard tree.pending[number] == nil, let node = try? tree.find(number), node.failure != nil else {
+                    return
+                }
+                tree.clearFailure(node)
+                tree.note(node)
+            }
+        }
+    }
+
+    /// The items whose rows meet a condition; a database that cannot be used names none.
+    private func recorded(where condition: String) -> [ItemNumber] {
         do {
             try record()
-            numbers = try database.read { rows in
-                try Int64.fetchAll(
-                    rows, sql: "SELECT number FROM item WHERE flags & \(flags: .excluded) = \(flags: .excluded)")
-            }
+            return try database.read { rows in
+                try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE \(condition)")
+            }.map { ItemNumber(UInt64(bitPattern: $0)) }
         } catch {
-            return []  // A database that cannot be used names none.
+            return []
         }
-        return numbers.compactMap { number in
-            let number = ItemNumber(UInt64(bitPattern: number))
+    }
+
+    /// Offers excluded and refused items to the store again.
+    fileprivate func includeAgain() -> [ItemNumber] {
+        recorded(where: "flags & \(flags: .excluded) = \(flags: .excluded)").compactMap { number in
             do throws(ReplicaError) {
                 return try withTreeWaking { (tree) throws(ReplicaError) -> ItemNumber? in
                     guard let node = try tree.find(number), node.flags.contains(.excluded) else { return nil }

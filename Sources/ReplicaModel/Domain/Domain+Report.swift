@@ -14,8 +14,10 @@ extension Domain {
         let refused = engine.state.withLock { state in
             state.rejected.refused.count + Set(state.rejected.leftOut.keys).union(state.postponed.unknown).count
         }
+        let notFetched = engine.fetches.withLock { $0.failed.reason }
         return DomainReport(
-            state: state, reason: reason ?? failures.reason, nextTry: engine.nextTry(of: failures), pending: pending,
+            state: state, reason: reason ?? failures.reason ?? notFetched, nextTry: engine.nextTry(of: failures),
+            pending: pending,
             errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
             localOnly: counts.localOnly,

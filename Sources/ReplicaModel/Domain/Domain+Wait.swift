@@ -16,28 +16,28 @@ extension Domain {
         work: RequestProgress = RequestProgress(), isShown: Bool = false
     ) async throws {
         try await engine.awaited {
-            try await becomeStable(work)
+            try await engine.lookingEverywhere { try await becomeStable(work, tellsAll: isShown) }
             try await engine.makeDurable()
             if isShown { try await awaitInvalidations() }
         }
     }
 
-    private func becomeStable(_ work: RequestProgress) async throws {
-        engine.store.lookEverywhere()
+    /// - Parameter tellsAll: Whether an answer of the store that is rejected is waited for until there is a valid one.
+    private func becomeStable(_ work: RequestProgress, tellsAll: Bool) async throws {
         let firstPull = engine.askForPull()
         // The store's changes may cause new uploads, for example of a conflict copy: another round follows then.
         for _ in 0..<4 {
             try await awaitScan(work)
             let isQuiet = try await drain(
-                replica.unsent { _, _ in true }, work, isQuiet: { engine.isQuiet(after: firstPull) })
+                replica.unsent { _, _ in true }, work, isQuiet: { engine.isQuiet(after: firstPull, tellsAll) })
             if isQuiet { return }
             let pull = engine.askForPull()
-            try await poll { engine.state.withLock { $0.pulls.done >= pull } }
+            try await poll { engine.hasPulled(pull, tellsAll) }
             let last = try replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
             }
-            try await awaitApplied(upTo: last, work) { engine.isQuiet(after: firstPull) }
-            if engine.isQuiet(after: firstPull) { return }
+            try await awaitApplied(upTo: last, work) { engine.isQuiet(after: firstPull, tellsAll) }
+            if engine.isQuiet(after: firstPull, tellsAll) { return }
         }
     }
 
@@ -149,8 +149,11 @@ extension SyncEngine {
     }
 
     /// Whether both sides are in sync, after a successful pull.
-    fileprivate func isQuiet(after pull: Int) -> Bool {
-        state.withLock { $0.pulls.done >= pull } && isQuiet()
+    fileprivate func isQuiet(after pull: Int, _ tellsAll: Bool) -> Bool { hasPulled(pull, tellsAll) && isQuiet() }
+
+    /// Whether this pull or a later one has ended, and if it `tellsAll`, not with an answer that was rejected.
+    fileprivate func hasPulled(_ pull: Int, _ tellsAll: Bool) -> Bool {
+        state.withLock { $0.pulls.done >= pull && (!tellsAll || $0.feedTrouble == nil) }
     }
 }
 

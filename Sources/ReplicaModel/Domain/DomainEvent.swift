@@ -6,12 +6,20 @@ package struct DomainEvent: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A local change that the store does not have yet.
         case localChange
+        /// A program moved or renamed an item; the detail is where it was.
+        case localMove
+        /// A program removed an item.
+        case localDeletion
         /// A change of the store was applied to an item.
         case remoteChange
+        /// An item was moved in the store; the detail is where it was, or that it is at no place that is listed here.
+        case remoteMove
         /// A deletion in the store was applied.
         case remoteDeletion
         /// The store has the item's local state.
         case uploaded
+        /// The store has deleted an item that was removed here.
+        case uploadedDeletion
         /// All of a file's content is here.
         case downloaded
         case evicted

@@ -32,7 +32,7 @@ package struct DomainReport: Sendable, Hashable {
     package var bytes: Int64
     /// Bytes of content on this disk.
     package var bytesHere: Int64
-    /// Devices, sockets and fifos: they work here and are not replicated (MODEL.md#decisions).
+    /// Items that are not replicated: devices, sockets and fifos (MODEL.md#decisions), and what the store can't keep or excludes.
     package var localOnly: Int
     /// The uploads; nil if there are none.
     package var uploads: TransferReport?

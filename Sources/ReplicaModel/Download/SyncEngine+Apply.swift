@@ -100,6 +100,7 @@ extension SyncEngine {
         do throws(ReplicaError) {
             let outcome: Applied
             let rewrite = knownRewrite(change)
+            let former = pathOfItem(in: change)
             if let item = change.item {
                 outcome = try replica.apply(item, asked: change.asked, rewrite: rewrite, isForced: isForced)
             } else {
@@ -109,7 +110,7 @@ extension SyncEngine {
             switch outcome {
             case .done:
                 state.withLock { $0.postponed.remove(change.identifier) }
-                tell(change)
+                tell(change, from: former)
                 return .applied
             case .deferred: return .left
             case .stale: return await askAgain(about: change.identifier)
@@ -167,10 +168,23 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    private func tell(_ change: Incoming) {
+    /// - Parameter former: Where the item was before; nil if it is new, or nobody listens.
+    private func tell(_ change: Incoming, from former: [FileName]?) {
         guard replica.events.isHeard, change.item != nil else { return }
-        let number = replica.withTree { $0.items[change.identifier]?.number }
-        if let number { replica.post(.remoteChange, number) }
+        guard let path = pathOfItem(in: change) else {
+            if let former { replica.post(.remoteMove, path: former, detail: "to a place that is not listed here") }
+            return
+        }
+        if let former, former != path {
+            replica.post(.remoteMove, from: former, to: path)
+        } else {
+            replica.post(.remoteChange, path: path)
+        }
+    }
+
+    private func pathOfItem(in change: Incoming) -> [FileName]? {
+        guard replica.events.isHeard else { return nil }
+        return replica.withTree { $0.items[change.identifier]?.number }.flatMap(replica.lastPath(of:))
     }
 
     /// Lists the folders again in which the store may have more items than we know.
@@ -183,7 +197,9 @@ extension SyncEngine {
                 let changes = items.map {
                     Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: unseenRewrite)
                 }
-                try replica.noteIncoming(changes, anchor: nil)
+                do throws(StateTrouble) { try replica.noteIncoming(changes, anchor: nil) } catch {
+                    return noteTrouble(error)
+                }
                 replica.noteListed(number)
                 state.withLock { $0.postponed.remove(identifier) }
             } catch {

@@ -78,7 +78,7 @@ extension SyncEngine {
             let target = try here { () throws(ReplicaError) in try replica.listingTarget(folder) }
             guard let target else { return nil }
             do throws(Errno) { try checkConnected() } catch { throw .here(error) }
-            let items = try await listing(of: target)
+            let items = try await listing(of: target, folder)
             let refused = try here { () throws(ReplicaError) in try replica.fill(folder, with: items) }
             state.withLock { state in
                 for item in refused { state.leaveOut(item.identifier, item.filename.shortened) }
@@ -90,10 +90,13 @@ extension SyncEngine {
         }
     }
 
-    private func listing(of target: ItemIdentifier) async throws(ListingFailure) -> [Item] {
+    private func listing(of target: ItemIdentifier, _ number: ItemNumber) async throws(ListingFailure) -> [Item] {
         do throws(RemoteStoreError) {
-            return try await wholeListing(of: target)
+            let items = try await wholeListing(of: target)
+            endFailedFetch(of: number)
+            return items
         } catch {
+            noteFailedFetch(of: number, target, error)
             if error == .noSuchItem(target) { await ask(target) }
             throw .store(error)
         }

@@ -23,8 +23,8 @@ extension SyncEngine {
     func pull() async {
         let number = state.withLock { $0.pulls.begin() }
         let asked = replica.answers
-        do throws(RemoteStoreError) {
-            try await recognizeStore()
+        do throws(ReceiveFailure) {
+            try await ReceiveFailure.asking(recognizeStore)
             let isAll = try await pullChanges()
             state.withLock { $0.pulls.lastAsked = asked }
             clearTroubleByReading()
@@ -39,7 +39,17 @@ extension SyncEngine {
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
         } catch {
-            noteFeedFailure(error)
+            // Only that somebody waits for it lets a store look everywhere, and it may have given up.
+            if state.withLock({ $0.pulls.lookers > 0 }) { store.lookEverywhere() }
+            switch error {
+            case .store(let error): noteFeedFailure(error)
+            case .here(let trouble):
+                noteTrouble(trouble)
+                state.withLock { state in
+                    state.pulls.isWanted = true
+                    state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullInterval
+                }
+            }
         }
     }
 
@@ -114,7 +124,7 @@ extension SyncEngine {
     /// The store could not confirm its identity, or denied it: nothing is sent until it does.
     func noteRecognitionFailure(_ error: RemoteStoreError) {
         state.withLock { state in
-            if case .cannotSynchronize = error, !error.isOfDatabase { state.pulls.isStoreRecognized = false }
+            if case .cannotSynchronize = error { state.pulls.isStoreRecognized = false }
             state.pulls.isWanted = true
         }
         noteStoreFailure(error, isOfRecognition: true)
@@ -127,12 +137,12 @@ extension SyncEngine {
 
     /// Requests the changes since the last anchor, and notes them in the database.
     /// - Returns: Whether there are no more.
-    private func pullChanges() async throws(RemoteStoreError) -> Bool {
+    private func pullChanges() async throws(ReceiveFailure) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]
         var empty = 0
         for _ in 0..<Self.mostBatches {
-            if Task.isCancelled { throw .cancelled }
+            if Task.isCancelled { throw .store(.cancelled) }
             await Task.yield()  // The store may answer without suspending.
             guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
                 if isListed { return true }
@@ -145,7 +155,7 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
-                guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
+                guard error == .syncAnchorExpired || isAllowed(error) else { throw .store(error) }
                 if isListed { return true }
                 // An item that moved while the folders were listed may be in no listing: the changes since then report
                 // it.
@@ -159,11 +169,13 @@ extension SyncEngine {
                     return Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: rewrite)
                 }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
-            try replica.recognizeSuccessors(in: &changes, &arrivals)
-            try replica.noteIncoming(changes, anchor: batch.anchor)
+            try ReceiveFailure.recording { () throws(StateTrouble) in
+                try replica.recognizeSuccessors(in: &changes, &arrivals)
+                try replica.noteIncoming(changes, anchor: batch.anchor)
+            }
             if !batch.moreComing { return true }
             empty = changes.isEmpty ? empty + 1 : 0
-            if empty > Self.mostEmptyBatches { throw .malformedAnswer("more is to come, and nothing comes") }
+            if empty > Self.mostEmptyBatches { throw .store(.malformedAnswer("more is to come, and nothing comes")) }
         }
         return false
     }
@@ -176,19 +188,21 @@ extension SyncEngine {
 
     /// Lists every folder that is listed here and compares it: items in no listing were deleted, once all listings are
     /// complete (MODEL.md#deletion). Unchanged items are not noted.
-    private func listAnew() async throws(RemoteStoreError) {
-        let noted = try replica.lastIncoming()
+    private func listAnew() async throws(ReceiveFailure) {
+        let noted = try ReceiveFailure.recording(replica.lastIncoming)
         let asked = replica.answers
-        let anchor = try await store.currentAnchor()
+        let anchor = try await ReceiveFailure.asking(store.currentAnchor)
         var changes: [Incoming] = []
-        var folders = try replica.listedFolders()
+        var folders = try ReceiveFailure.recording(replica.listedFolders)
         try await listRoot()
         // No local folder corresponds to the store's trash, but it contains the items that were trashed here.
         if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
-        var missing = try replica.knownItemsInLostFolders()
+        var missing = try ReceiveFailure.recording(replica.knownItemsInLostFolders)
         for folder in folders {
             BackgroundPriority.take()
-            var known = try replica.knownListing(of: folder.number, folder.identifier)
+            var known = try ReceiveFailure.recording { () throws(StateTrouble) in
+                try replica.knownListing(of: folder.number, folder.identifier)
+            }
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) where !known.meet(item) {
                     changes.append(
@@ -200,7 +214,7 @@ extension SyncEngine {
                     leaveForLater(folder.number, folder.identifier, error)
                     continue
                 }
-                guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw error }
+                guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw .store(error) }
             }
             missing.append(contentsOf: known.missing)
         }
@@ -212,7 +226,7 @@ extension SyncEngine {
                 item = try await whereabouts(of: identifier)
             } catch {
                 // It need not be gone: the store is asked about it, in a later run if necessary.
-                guard error.isOfOneItem else { throw error }
+                guard error.isOfOneItem else { throw .store(error) }
                 unanswered.append(Incoming(identifier: identifier, item: nil, asked: 0, isQuestion: true))
                 postpone(identifier, error)
                 continue
@@ -220,22 +234,24 @@ extension SyncEngine {
             changes.append(Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite))
         }
         var arrivals: Arrivals = [:]
-        try replica.recognizeSuccessors(in: &changes, &arrivals)
-        try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
+        try ReceiveFailure.recording { () throws(StateTrouble) in
+            try replica.recognizeSuccessors(in: &changes, &arrivals)
+            try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
+        }
     }
 
     /// How contents are treated when an item's changes were not observed.
     var unseenRewrite: Rewrite { store.properties.tellsEveryContent ? .no : .ifTouched }
 
     /// A domain starts with the listing of its root, unless the root is listed already.
-    private func listRoot() async throws(RemoteStoreError) {
+    private func listRoot() async throws(ReceiveFailure) {
         guard !replica.isListed(.root) else { return }
         do throws(ListingFailure) {
             try await bringListing(of: .root)
         } catch {
             switch error {
-            case .store(let error): throw error
-            case .here(let errno): throw .cannotSynchronize("the listing cannot be kept: \(errno)")
+            case .store(let error): throw .store(error)
+            case .here(let errno): throw .here(StateTrouble(message: "the listing cannot be kept: \(errno)"))
             }
         }
     }

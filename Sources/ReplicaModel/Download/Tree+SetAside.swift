@@ -49,13 +49,14 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether the file that was moved out of the tree is the one that was `seen` in it, and for a placeholder, which
-    /// arriving bytes change, the item's own.
+    /// Whether the file that was moved out of the tree is the one that was `seen` in it, and the item's own: another may have
+    /// been given its size and times. Only of a placeholder, arriving bytes change the times.
     fileprivate func isStill(_ taken: FileStatus, _ seen: FileStatus) -> Bool {
         let (taken, seen) = (FileFingerprint(taken), FileFingerprint(seen))
-        guard taken.isSameFile(as: seen) else { return false }
-        if materialization == .whole { return !taken.hasOtherContent(than: seen) }
-        return fingerprint.inode == 0 || taken.isSameFile(as: fingerprint)
+        guard taken.isSameFile(as: seen), fingerprint.inode == 0 || taken.isSameFile(as: fingerprint) else {
+            return false
+        }
+        return materialization != .whole || !taken.hasOtherContent(than: seen)
     }
 }
 

@@ -7,6 +7,7 @@ extension SyncEngine {
     /// trims the cache. Sleeps while nothing happens.
     func runUpkeep() async {
         var nextRound = replica.now()
+        var nextTrim = 0.0
         var told: ToldState?
         while !Task.isCancelled {
             BackgroundPriority.take()
@@ -20,7 +21,7 @@ extension SyncEngine {
             }
             guard replica.now() >= nextRound else { continue }
             replica.settleWriters()
-            await trimCache()
+            if replica.now() >= nextTrim { nextTrim = await trimCache() }
             uncached.withLock { $0.dropIdle(now: replica.now()) }
             replica.unloadIdle()
             nextRound = replica.now() + (replica.hasWriters ? 2 : 5)

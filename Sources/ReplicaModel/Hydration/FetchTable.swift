@@ -9,6 +9,8 @@ struct FetchTable {
     private var running: [ItemNumber: [Range<Int64>]] = [:]
     private(set) var waiters: [ItemNumber: [UInt64: Waiter]] = [:]
     private var lastWaiter: UInt64 = 0
+    /// The last fetches that failed.
+    var failed = FailedFetches()
 
     /// Whether nothing is being fetched.
     var isEmpty: Bool { running.isEmpty }

@@ -129,7 +129,9 @@ extension SyncEngine {
         } catch {
             if case .malformedAnswer = error {
                 replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor)
-                noteFailedFetch(of: target, error)
+                noteFailedFetch(of: target.number, target.identifier, error)
+            } else if sink.failure == nil {
+                noteFailedFetch(of: target.number, target.identifier, error)
             }
             // On a full disk the space is freed again: the bytes are then read without being kept.
             if sink.failure == .noSpace { replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor) }
@@ -146,6 +148,7 @@ extension SyncEngine {
             }
             throw error.errno
         }
+        endFailedFetch(of: target.number)
         if sink.isComplete { return try await complete(target) }
         replica.pauseFetch(target, descriptor: sink.descriptor)
         guard sink.received >= Int64(range.count) else {
@@ -155,11 +158,23 @@ extension SyncEngine {
         }
     }
 
-    /// Records at the item why its content could not be fetched.
-    func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
-        log.warning("an answer was rejected", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
-        replica.noteFailure(of: target.identifier, error, retryAt: replica.now())
-        replica.post(.error, target.number, detail: error.message)
+    /// Records at a file or folder why it could not be fetched, if the error is about the item: its readers only get an errno.
+    func noteFailedFetch(of number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
+        switch error {
+        case .malformedAnswer, .itemUnavailable, .unanswered, .cannotSynchronize, .unsupported: break
+        default: return
+        }
+        guard number != .root else { return }
+        replica.noteFailure(of: identifier, error, retryAt: replica.now())
+        guard fetches.withLock({ $0.failed.note(number, error.message) }) else { return }
+        log.warning("an item cannot be fetched", metadata: ["item": "\(number)", "error": "\(error.message)"])
+        replica.post(.error, number, detail: error.message)
+    }
+
+    /// An item was fetched.
+    func endFailedFetch(of number: ItemNumber) {
+        guard fetches.withLock({ $0.failed.end(number) }) else { return }
+        replica.forgetFailures([number])
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {

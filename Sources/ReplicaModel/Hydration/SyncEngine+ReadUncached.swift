@@ -97,9 +97,10 @@ extension SyncEngine {
                 number: target.number, version: target.version, start: whole.lowerBound, bytes: bytes,
                 usedAt: replica.now())
             uncached.withLock { $0.take(window) }
+            endFailedFetch(of: target.number)
             return nil
         } catch {
-            if case .malformedAnswer = error { noteFailedFetch(of: target, error) }
+            noteFailedFetch(of: target.number, target.identifier, error)
             return UncachedReadFailure(error: error, target: target)
         }
     }

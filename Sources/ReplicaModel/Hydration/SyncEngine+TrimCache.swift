@@ -6,30 +6,35 @@ internal import SystemPackage
 extension SyncEngine {
     /// Evicts the least recently used files until the cache is within its limits. Skips files that are dirty, open or
     /// pinned, or have several names.
-    func trimCache() async {
-        guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return }
+    /// - Returns: When it may be called again, in seconds since 1970: where few of many files can be evicted, going through
+    ///   them all takes only a part of the time.
+    @discardableResult
+    func trimCache() async -> Double {
+        guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return 0 }
         // What is freed while the store is away can't be read.
-        guard isStoreAnswering else { return }
+        guard isStoreAnswering else { return 0 }
+        let begin = replica.now()
         do {
             var excess = try excess()
-            if excess > 0 { await makeDurableIfPossible() }
-            var last = (usedAt: -1.0, number: Int64(0))
-            while excess > 0 {
-                let candidates = try replica.evictionCandidates(after: last)
-                guard let end = candidates.last else { return }
-                last = (end.usedAt, end.number)
-                for candidate in candidates where excess > 0 {
-                    do throws(EvictionRefusal) {
-                        excess -= try evict(ItemNumber(UInt64(bitPattern: candidate.number))) ?? 0
-                    } catch {
-                        // It is in use: try the next one.
-                    }
+            guard excess > 0 else { return 0 }
+            await makeDurableIfPossible()
+            for number in try replica.evictionCandidates() where excess > 0 {
+                do throws(EvictionRefusal) {
+                    excess -= try evict(number) ?? 0
+                } catch {
+                    // It is in use: try the next one.
                 }
             }
+            guard excess > 0 else { return 0 }
         } catch {
             log.error("the cache can't be trimmed", metadata: ["error": "\(error)"])
         }
+        let end = replica.now()
+        return end + (end - begin) * Self.pauseAfterTrimming
     }
+
+    /// The pause after an attempt that freed too little, as a multiple of its duration.
+    private static let pauseAfterTrimming = 10.0
 
     /// More than the size of any disk, and small enough not to overflow in sums.
     private static let mostFree: Int64 = 1 << 60
@@ -61,30 +66,22 @@ extension StateFolders {
     }
 }
 
-/// A file that can be evicted.
-struct EvictionCandidate {
-    var number: Int64
-    var usedAt: Double
-}
-
 extension Replica {
     /// Files whose content the store has, least recently used first. A time of use in the future means that the clock
-    /// was set back since, so the order is unknown: such files count as the oldest.
-    func evictionCandidates(
-        after last: (usedAt: Double, number: Int64)
-    ) throws -> [EvictionCandidate] {
+    /// was set back since, so the order is unknown: such files count as the oldest. All at once: no index has this order, and
+    /// each part would cost as much as all.
+    func evictionCandidates() throws -> [ItemNumber] {
         let notEvicted: NodeFlags = [.deleted, .createSent, .excluded, .writing, .special, .refused, .reimport]
         return try database.read { rows in
-            let found = try Row.fetchAll(
+            try Int64.fetchAll(
                 rows,
                 sql: """
-                    SELECT number, iif(usedAt > ?, 0, usedAt) AS used FROM item
+                    SELECT number FROM item
                     WHERE kind = \(kind: .file) AND here > 0 AND dirty = 0 AND flags & \(flags: notEvicted) = 0
                         AND identifier IS NOT NULL
-                        AND (used, number) > (?, ?)
-                    ORDER BY used, number LIMIT 256
-                    """, arguments: [now(), last.usedAt, last.number])
-            return found.map { EvictionCandidate(number: $0["number"], usedAt: $0["used"]) }
-        }
+                        AND identifier NOT IN (SELECT identifier FROM incoming WHERE item IS NULL AND asked >= 0)
+                    ORDER BY iif(usedAt > ?, 0, usedAt), number
+                    """, arguments: [now()])
+        }.map { ItemNumber(UInt64(bitPattern: $0)) }
     }
 }

@@ -36,13 +36,17 @@ extension Tree {
         do throws(ReplicaError) {
             let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
             let status = try errnos { () throws(Errno) in
-                try place.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
-                let file = try place.open(O_WRONLY)
-                defer { close(file) }
-                try Errno.check(ftruncate(file, Int(base.size)))
-                try node.keepTime(of: file)
-                try place.setXattr(OwnXattr.dataless, to: mark.value)
-                return try FileStatus(descriptor: file)
+                try place.hold { (held) throws(Errno) in
+                    // The name may be another file's by now.
+                    guard FileIdentity(try held.status()) == FileIdentity(line.status) else { throw .stale }
+                    try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
+                    let file = try held.open(O_WRONLY)
+                    defer { close(file) }
+                    try Errno.check(ftruncate(file, Int(base.size)))
+                    try node.keepTime(of: file)
+                    try held.setXattr(OwnXattr.dataless, to: mark.value)
+                    return try FileStatus(descriptor: file)
+                }
             }
             node.materialization = .dataless
             node.ranges = RangeSet64()

@@ -27,7 +27,8 @@ extension Replica {
         }
         let places = [ItemPlace(folder: parent.number, name: name), ItemPlace(folder: newParent.number, name: newName)]
         let presenter = self.presenter.withLock { $0 }
-        let isStale = try withTreeWaking { (tree) throws(ReplicaError) in
+        let isHeard = events.isHeard
+        let (isStale, paths) = try withTreeWaking { (tree) throws(ReplicaError) -> (Bool, [[FileName]]) in
             let from = try tree.listed(parent)
             let into = try tree.listed(newParent)
             let node = try tree.existing(name, in: from)
@@ -42,7 +43,8 @@ extension Replica {
             }
             if let other, other !== node, flags.isEmpty { try tree.keepReachable(other) }
             try tree.renameBelow(name, from, newName, into, flags.rawValue)
-            guard node !== other else { return false }
+            guard node !== other else { return (false, []) }
+            let former = isHeard ? tree.path(of: node) : []
             if flags.contains(.exchange), let other {
                 tree.exchangeNames(node, other)
             } else if let other, node.inodeNumber == other.inodeNumber {
@@ -51,7 +53,12 @@ extension Replica {
                 if let other { tree.replace(other, by: node) }
                 tree.noteMove(of: node, to: newName, in: into)
             }
-            return presenter != nil && tree.presentations.passOnUntold(places)
+            let paths = isHeard ? [former, tree.path(of: into) + [newName]] : []
+            return (presenter != nil && tree.presentations.passOnUntold(places), paths)
+        }
+        if let from = paths.first, let to = paths.last {
+            post(.localMove, from: from, to: to)
+            if flags.contains(.exchange) { post(.localMove, from: to, to: from) }
         }
         // The kernel carries this out when its own rename has ended.
         if isStale, let presenter { tell(presenter, of: places) }

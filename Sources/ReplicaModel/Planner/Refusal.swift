@@ -30,21 +30,6 @@ extension RemoteStoreError {
     }
 }
 
-extension RemoteStoreError {
-    private static let database = "the database cannot be "
-
-    /// This computer's database failed while the store's answer was recorded: that says nothing about the store.
-    /// - Parameter what: `read` or `written`.
-    static func ofDatabase(_ what: String, _ error: any Error) -> RemoteStoreError {
-        .cannotSynchronize("\(database)\(what): \(error)")
-    }
-
-    var isOfDatabase: Bool {
-        guard case .cannotSynchronize(let text) = self else { return false }
-        return text.hasPrefix(Self.database)
-    }
-}
-
 extension Failure {
     /// Whether it affects only changes of the store: then it is no evidence that the store can be read.
     var isOfChanges: Bool {
@@ -55,13 +40,16 @@ extension Failure {
     /// them, is busy, this computer's disk is full or its database fails, or nobody waited for its answer.
     var leavesStoreReadable: Bool {
         let others: [RemoteStoreError] = [.busy(seconds: 0), .unanswered, .cancelled]
-        let uncertain = RemoteStoreError.cannotSynchronize(message)
-        let isOfDatabase = code == uncertain.code && uncertain.isOfDatabase
-        return isOfChanges || isOfDatabase || code == Failure.fullDisk || others.contains { $0.code == code }
+        return isOfChanges || isHere || others.contains { $0.code == code }
     }
 
-    /// The code of the failure that the disk with the domain's state is full.
+    /// Whether this computer failed, not the store.
+    var isHere: Bool { [Self.fullDisk, Self.state].contains(code) }
+
+    /// The code of the failure that the disk with the domain's state is full. No store's error has it.
     static let fullDisk = "noSpace"
+    /// The code of other failures of the domain's state. No store's error has it.
+    static let state = "stateFailure"
 }
 
 extension Errno {

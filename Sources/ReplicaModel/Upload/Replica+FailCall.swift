@@ -75,6 +75,21 @@ extension Replica {
         }
     }
 
+    /// Records that an item could not be read here, so that no call was made for it.
+    /// - Returns: Whether that is news.
+    func noteUnreadable(_ number: ItemNumber, _ errno: Errno, retryAt: Double) -> Bool {
+        withTree { tree in
+            guard let node = tree.pending[number] else { return false }
+            let why = errno == .stale ? "another file took its place in the backing tree" : "its file here: \(errno)"
+            guard node.failure?.message != why else {
+                node.failure?.retryAt = retryAt
+                return false
+            }
+            tree.setFailure(of: node, code: RemoteStoreError.itemUnavailable(why).code, why, retryAt: retryAt)
+            return true
+        }
+    }
+
     /// Whether a reimported file without content collided with the store's file of the same name: both are the same
     /// file.
     private func isMatch(_ outgoing: Outgoing, _ other: Item) -> Bool {

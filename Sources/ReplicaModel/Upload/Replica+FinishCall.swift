@@ -28,7 +28,7 @@ extension Replica {
 
     /// Records the deletion of an item that the store replaced by another, like any deletion in the store.
     private func noteDeletion(of identifier: ItemIdentifier) throws(ReplicaError) {
-        do throws(RemoteStoreError) {
+        do throws(StateTrouble) {
             try noteIncoming([Incoming(identifier: identifier, item: nil, asked: answers)], anchor: nil)
         } catch {
             throw .errno(.ioError)

@@ -19,7 +19,7 @@ extension SyncEngine {
         let now = replica.now()
         let news = replica.takeNews(settle: options.settle)
         if replica.events.isHeard {
-            for number in news.due + news.later.map(\.0) { replica.post(.localChange, number) }
+            for number in news.due + news.later.map(\.0) { replica.postChange(of: number) }
         }
         uploadQueue.withLock { uploadQueue in
             uploadQueue.add(news.due)
@@ -181,8 +181,11 @@ extension SyncEngine {
             case .fetch(let absent): uploadQueue.withLock { $0.fetchesFirst.append((number, absent)) }
             }
         } catch {
-            log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])
-            uploadQueue.withLock { $0.wait(number, until: replica.now() + 5) }
+            let retryAt = replica.now() + 5
+            if replica.noteUnreadable(number, error.errno, retryAt: retryAt) {
+                log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])
+            }
+            uploadQueue.withLock { $0.wait(number, until: retryAt) }
         }
         return nil
     }

@@ -22,6 +22,7 @@ extension SyncEngine {
             if call.source != nil, contents == nil { return replica.abandon(call) }
             guard let answer = try await answer(to: call, contents, sender, asked: asked) else { return }
             noteAnswer(call)
+            let place = replica.lastPath(of: call.number)
             switch answer {
             case .result(let result):
                 isRefused = result.item == nil
@@ -31,7 +32,11 @@ extension SyncEngine {
             case .deleted: replica.finishDeletion(call)
             }
             isTakenIn = true
-            replica.post(.uploaded, call.number)
+            if case .deleted = answer {
+                replica.post(.uploadedDeletion, path: place)
+            } else {
+                replica.post(.uploaded, path: replica.lastPath(of: call.number) ?? place)
+            }
             if isRefused { replica.preserveRefused(call.number) }
             if call.isRepeated { state.withLock { $0.earlyRetry.help() } }
             clearStoreFailure()
@@ -51,7 +56,9 @@ extension SyncEngine {
     /// Applies the store's own state of an item if it differs from the sent one.
     private func take(_ change: Incoming?) throws(RemoteStoreError) {
         guard let change else { return }
-        try replica.noteIncoming([change], anchor: nil)
+        do throws(StateTrouble) { try replica.noteIncoming([change], anchor: nil) } catch {
+            throw .cannotSynchronize(error.message)
+        }
         wakeSignal.signal()
     }
 
@@ -87,11 +94,11 @@ extension SyncEngine {
     }
 
     func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
-        do throws(RemoteStoreError) {
+        do throws(StateTrouble) {
             let change = Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite)
             try replica.noteIncoming([change], anchor: nil)
         } catch {
-            noteStoreFailure(error)
+            noteTrouble(error)
         }
         wakeSignal.signal()
     }
@@ -137,18 +144,25 @@ extension SyncEngine {
     /// - Parameter isOfRecognition: Whether the failure comes from the recognition of the store. While the store is not
     ///   recognized, other failures are not recorded.
     func noteStoreFailure(_ error: RemoteStoreError, isOfRecognition: Bool = false) {
+        noteFailure(code: error.code, error.message, isOfRecognition: isOfRecognition)
+    }
+
+    /// The same for a failure of this computer.
+    func noteTrouble(_ trouble: StateTrouble) { noteFailure(code: Failure.state, trouble.message) }
+
+    private func noteFailure(code: String, _ message: String, isOfRecognition: Bool = false) {
         let jitter = random()
         let pause = pause.left
         state.withLock { state in
             // The user is asked about that: calls that were in flight must not clear the question.
             guard isOfRecognition || !state.isOtherStore else { return }
-            // Who gave up does not bring back a store that is away.
-            if error == .cancelled, !state.isStoreReadable { return }
+            // Who gave up, or fails here, does not bring back a store that is away.
+            if [RemoteStoreError.cancelled.code, Failure.state].contains(code), !state.isStoreReadable { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             // If the store requests a pause, its duration is used.
             let retryAt = replica.now() + (pause > 0 ? pause : delay)
-            state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
+            state.storeFailure = Failure(code: code, message: message, attempts: attempts, retryAt: retryAt)
         }
         if state.withLock({ !$0.isStoreReadable }) { noteDoubt(true) }
     }

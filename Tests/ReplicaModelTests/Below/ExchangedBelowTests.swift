@@ -157,6 +157,37 @@ import Testing
         #expect(try String(contentsOfFile: tree + "/far", encoding: .utf8) == "saved")
         #expect(bench.store.text(at: "far") == "remote")
     }
+
+    /// The change that can't be sent is shown, until the tree is scanned.
+    @Test func theStatusSaysThatAPlaceholderWasReplaced() async throws {
+        bench.store.write("remote", to: "far")
+        try await bench.settle()
+        try bench.setAttributes(of: "far") { $0.mode = 0o600 }
+        try Data("saved".utf8).write(to: URL(filePath: tree + "/new"))
+        #expect(rename(tree + "/new", tree + "/far") == 0)
+        for _ in 1...3 { try await bench.send(after: 400) }
+        let error = try #require(try await bench.report("far").error)
+        #expect(error.message == "another file took its place in the backing tree" && error.attempts == 1)
+        #expect(try bench.domain.report().reason == "not uploaded: \(error.message)")
+    }
+
+    /// A scan completes an eviction that was interrupted, of the file that it found.
+    @Test func anotherFileIsNotEvictedByAScan() async throws {
+        for name in ["mine", "secret"] { try bench.write(name, to: name) }
+        try await bench.settle()
+        let number = try bench.number("mine")
+        try bench.replica.withTreeWaking { (tree) throws(ReplicaError) in
+            guard let node = tree.items[number] else { throw .errno(.stale) }
+            let below = try tree.descriptor(of: tree.root)
+            let lines = try errnos { () throws(Errno) in try FolderListing(of: below, mark: tree.mark).lines }
+            guard let line = lines.first(where: { $0.name == FileName("mine") }) else { throw .errno(.stale) }
+            exchange("mine", "secret")
+            #expect(tree.makePlaceholder(of: node, line, in: tree.root) == nil)
+            exchange("mine", "secret")
+            #expect(tree.makePlaceholder(of: node, line, in: tree.root) != nil)
+        }
+        #expect(try String(contentsOfFile: tree + "/secret", encoding: .utf8) == "secret")
+    }
 }
 
 /// What is created under a name is handed over only if nobody has exchanged it.

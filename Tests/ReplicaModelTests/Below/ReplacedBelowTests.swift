@@ -65,6 +65,23 @@ import Testing
         #expect(try Self.isSomewhere(bench))
     }
 
+    /// The size and the times of the item's own file make it no other.
+    @Test(arguments: [true, false]) func oneThatLooksTheSameIsKept(isDeleted: Bool) async throws {
+        let bench = try await Self.bench()
+        let path = bench.folders.tree.string + "/f"
+        var own = stat()
+        #expect(stat(path, &own) == 0)
+        try Data("their".utf8).write(to: URL(filePath: path + "~"))
+        #expect(utimensat(AT_FDCWD, path + "~", [own.st_atim, own.st_mtim], 0) == 0)
+        #expect(rename(path + "~", path) == 0)
+        if isDeleted { bench.store.delete("f") } else { bench.store.write("new", to: "f") }
+        try await bench.settle()
+        let kept = try FileManager.default.contentsOfDirectory(atPath: bench.folders.kept.string)
+        #expect(
+            try kept.map { try String(contentsOfFile: "\(bench.folders.kept)/\($0)", encoding: .utf8) } == ["their"])
+        #expect(try bench.tree() == (isDeleted ? [:] : ["f": "new"]))
+    }
+
     @Test func newContentLeavesIt() async throws {
         let bench = try await Self.bench()
         try Self.replace(bench)

@@ -36,6 +36,8 @@ import Testing
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         if afterARestart { try bench.restart() }
+        // Nor is any of them tried each time that the cache is trimmed.
+        #expect(try bench.replica.evictionCandidates().count == 10)
         let eviction = try await bench.domain.evict([], isStrict: false)
         #expect(eviction.items == 10)
         #expect(eviction.refused.count == 140 && eviction.refused.allSatisfy { $0.reason == .deletedInStore })

@@ -41,6 +41,30 @@ import Threads
         #expect(try await bench.read("d/x") == "theirs")
     }
 
+    private static let unreadable = RemoteStoreError.itemUnavailable("x: Permission denied")
+
+    /// A reader only gets an errno: the status has the store's words, until the item can be read.
+    @Test(arguments: [StoreCall.Method.fetchContents, .enumerateItems], [true, false])
+    func theStatusSaysWhyAnItemIsNotFetched(method: StoreCall.Method, isRead: Bool) async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "d/x")
+        try await bench.settle()
+        if method == .fetchContents { _ = try await bench.find("d/x") }
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            if call.method == method { throw Self.unreadable }
+        })
+        let path = method == .fetchContents ? "d/x" : "d"
+        for _ in 1...2 { await #expect(throws: Errno.ioError) { try await bench.read("d/x") } }
+        #expect(try await bench.report(path).error?.message == "x: Permission denied")
+        var report = try bench.domain.report()
+        #expect(report.errors == 1 && report.state == .idle && report.reason == "not downloaded: x: Permission denied")
+        bench.store.setHooks()
+        if isRead { #expect(try await bench.read("d/x") == "theirs") } else { bench.domain.retry() }
+        report = try bench.domain.report()
+        #expect(report.errors == 0 && report.reason == nil)
+        #expect(try await bench.report(path).error == nil)
+    }
+
     @Test func aListingThatFailsHalfwayDeletesNothing() async throws {
         let bench = try Bench()
         for index in 0..<10 { bench.store.write("\(index)", to: "f\(index)") }

@@ -18,8 +18,11 @@ import Testing
         #expect(store.entries.keys.sorted() == ["file"])
         #expect(store.calls(of: .createItem).map(\.template?.filename) == [FileName("file")])
         let report = try bench.domain.report()
-        #expect(report.pending == 0 && report.errors == 0)
+        #expect(report.pending == 0 && report.errors == 0 && report.localOnly == 1)
         #expect(try await bench.report("link").kind == .symlink)
+        try bench.remove("link")
+        try await bench.settle()
+        #expect(try bench.domain.report().localOnly == 0)
     }
 
     @Test func aNameThatTheStoreCannotTakeIsNotSent() async throws {

@@ -61,8 +61,13 @@ import Testing
                         materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                         baseMetadata, baseSize, capabilities, uploaded, here)
                     VALUES (7, 5, 1, x'6e', 0, 99, 0, 3, 0, 0, 420, 0, 0, 0, 0, 0, 'i', 1, x'6e', 'c', 'm', 3, 0, 0, 3);
-                    INSERT INTO aside SELECT * FROM item;
-                    INSERT INTO superseded SELECT * FROM item;
+                    -- A symlink that stays here, counted by other terms.
+                    INSERT INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed, mode,
+                        materialization, pin, flags, dirty, usedAt, here)
+                    VALUES (8, 8, 1, x'6f', 2, 98, 0, 3, 0, 0, 420, 0, 0, 16, 0, 0, 0);
+                    UPDATE counts SET localOnly = 0;
+                    INSERT INTO aside SELECT * FROM item WHERE number = 7;
+                    INSERT INTO superseded SELECT * FROM item WHERE number = 7;
                     INSERT INTO setHistory VALUES (0, 7, 5, 'i', 1, 1);
                     """)
         }
@@ -76,7 +81,8 @@ import Testing
             #expect(found.map { $0.map(\.number) } == [[7], [7], [7]])
             #expect(found.map { $0.map(\.inodeNumber) } == [[5], [5], [5]])
             #expect(try Int64.fetchAll(rows, sql: "SELECT inodeNumber FROM setHistory") == [5])
-            #expect(try Counts.read(from: rows).items == 1)
+            #expect(try Counts.read(from: rows).items == 2)
+            #expect(try Counts.read(from: rows).localOnly == 1)
         }
         try database.write { try $0.execute(sql: "UPDATE item SET flags = \(flags: .deleted)") }
         #expect(try database.read { try Counts.read(from: $0) }.items == 0)
@@ -98,7 +104,7 @@ import Testing
             unsentBytes = unsentBytes - (OLD.kind = 0 AND OLD.dirty & 1 = 1 AND OLD.flags & 785 = 0) * OLD.size,
             errors = errors - (OLD.errorCode IS NOT NULL),
             conflicts = conflicts - (OLD.flags & 65 = 64),
-            localOnly = localOnly - (OLD.flags & 257 = 256); END
+            localOnly = localOnly - (OLD.flags & 1 = 0 AND OLD.flags & 272 != 0); END
         CREATE TRIGGER countINSERT AFTER INSERT ON item BEGIN UPDATE counts SET
             items = items + (NEW.flags & 1 = 0 AND NEW.number != 1),
             bytes = bytes + (NEW.kind = 0 AND NEW.flags & 257 = 0) * NEW.size,
@@ -106,7 +112,7 @@ import Testing
             unsentBytes = unsentBytes + (NEW.kind = 0 AND NEW.dirty & 1 = 1 AND NEW.flags & 785 = 0) * NEW.size,
             errors = errors + (NEW.errorCode IS NOT NULL),
             conflicts = conflicts + (NEW.flags & 65 = 64),
-            localOnly = localOnly + (NEW.flags & 257 = 256); END
+            localOnly = localOnly + (NEW.flags & 1 = 0 AND NEW.flags & 272 != 0); END
         CREATE TRIGGER countUPDATE AFTER UPDATE ON item WHEN
             (NEW.flags & 1 = 0 AND NEW.number != 1) != (OLD.flags & 1 = 0 AND OLD.number != 1) OR
             (NEW.kind = 0 AND NEW.flags & 257 = 0) * NEW.size != (OLD.kind = 0 AND OLD.flags & 257 = 0) * OLD.size OR
@@ -115,7 +121,7 @@ import Testing
                 != (OLD.kind = 0 AND OLD.dirty & 1 = 1 AND OLD.flags & 785 = 0) * OLD.size OR
             (NEW.errorCode IS NOT NULL) != (OLD.errorCode IS NOT NULL) OR
             (NEW.flags & 65 = 64) != (OLD.flags & 65 = 64) OR
-            (NEW.flags & 257 = 256) != (OLD.flags & 257 = 256)
+            (NEW.flags & 1 = 0 AND NEW.flags & 272 != 0) != (OLD.flags & 1 = 0 AND OLD.flags & 272 != 0)
         BEGIN UPDATE counts SET
             items = items + (NEW.flags & 1 = 0 AND NEW.number != 1) - (OLD.flags & 1 = 0 AND OLD.number != 1),
             bytes = bytes + (NEW.kind = 0 AND NEW.flags & 257 = 0) * NEW.size
@@ -125,6 +131,6 @@ import Testing
                 - (OLD.kind = 0 AND OLD.dirty & 1 = 1 AND OLD.flags & 785 = 0) * OLD.size,
             errors = errors + (NEW.errorCode IS NOT NULL) - (OLD.errorCode IS NOT NULL),
             conflicts = conflicts + (NEW.flags & 65 = 64) - (OLD.flags & 65 = 64),
-            localOnly = localOnly + (NEW.flags & 257 = 256) - (OLD.flags & 257 = 256); END
+            localOnly = localOnly + (NEW.flags & 1 = 0 AND NEW.flags & 272 != 0) - (OLD.flags & 1 = 0 AND OLD.flags & 272 != 0); END
         """
 }

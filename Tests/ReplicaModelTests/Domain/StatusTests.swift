@@ -151,7 +151,8 @@ import Threads
             let listener = Task {
                 for await event in stream {
                     let path = event.path.map(DomainBench.text) ?? ""
-                    seen.withLock { $0.append("\(event.kind.rawValue) \(path)") }
+                    let detail = event.kind == .state ? nil : event.detail
+                    seen.withLock { $0.append("\(event.kind.rawValue) \(path)" + (detail.map { " \($0)" } ?? "")) }
                 }
             }
             func until(_ line: String) async throws {
@@ -168,6 +169,29 @@ import Threads
             try await until("evicted g")
             bench.store.delete("g")
             try await until("remoteDeletion g")
+            try await bench.makeFolder("d")
+            try await bench.rename("f", to: "d/h")
+            try await until("localMove d/h from f")
+            try await until("uploaded d/h")
+            bench.store.move("d/h", to: "i")
+            try await until("remoteMove i from d/h")
+            try await bench.rename("i", to: "d/i")
+            try await bench.remove("d/i")
+            try await bench.remove("d", isFolder: true)
+            try await until("localDeletion d/i")
+            try await until("uploadedDeletion d")
+            try await until("localDeletion d")
+            // One that the store never has.
+            try await bench.write("text", to: "short")
+            try await bench.remove("short")
+            try await until("localDeletion short")
+            try await bench.settle()
+            #expect(!seen.withLock { $0.contains { $0.hasPrefix("localChange d") && $0 != "localChange d" } })
+            let isPlaced = { (line: String) in
+                line.contains(" ") && !line.hasSuffix(" ") || ["state", "import"].contains { line.hasPrefix($0) }
+                    || line.contains("Set")
+            }
+            #expect(seen.withLock { $0.filter { !isPlaced($0) } } == [])
             try bench.domain.disconnect(reason: "test")
             try await until("state ")
             try await bench.domain.stop()

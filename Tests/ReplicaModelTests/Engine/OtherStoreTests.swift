@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ReplicaTestSupport
 import SystemPackage
 import Testing
@@ -35,6 +36,8 @@ private final class Stranger: StoreWrapper {
 /// If the store is a different one than before, or can't tell, it gets no call, and nothing is deleted because it is missing there.
 @Suite struct OtherStoreTests {
     private static let another = RemoteStoreError.cannotSynchronize("it is another")
+    /// In words that could be ours.
+    private static let unlike = RemoteStoreError.cannotSynchronize("the database cannot be read: it is another")
 
     /// A bench at the start of a run, with a new file, whose store is empty.
     /// - Returns: Also the store's earlier state.
@@ -54,7 +57,7 @@ private final class Stranger: StoreWrapper {
     }
 
     /// What only the former store had may be nowhere else.
-    @Test(arguments: [another, .serverUnreachable])
+    @Test(arguments: [another, unlike, .serverUnreachable])
     func aRemovalKeepsAllThatIsHere(_ error: RemoteStoreError) async throws {
         let (bench, stranger, _) = try await makeBench(saying: error)
         for _ in 0..<3 { try await bench.send(after: 400) }
@@ -70,7 +73,7 @@ private final class Stranger: StoreWrapper {
         withExtendedLifetime(stranger) {}
     }
 
-    @Test(arguments: [another, .serverUnreachable])
+    @Test(arguments: [another, unlike, .serverUnreachable])
     func itGetsNoCallBeforeItIsTheRightOne(_ error: RemoteStoreError) async throws {
         let (bench, stranger, moment) = try await makeBench(saying: error)
         // Neither the sender nor the receiver calls it.
@@ -137,5 +140,22 @@ private final class Stranger: StoreWrapper {
         try await bench.send(after: 0.9)
         #expect(store.calls.count == calls)
         #expect(engine.state.withLock { $0.isOtherStore })
+    }
+
+    /// What fails here says nothing about the store.
+    @Test func aFailureOfTheDatabaseMakesItNoOther() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "f")
+        try await bench.settle()
+        try bench.replica.database.write { try $0.execute(sql: "ALTER TABLE incoming RENAME TO away") }
+        bench.store.write("news", to: "g")
+        try await bench.receive()
+        let failure = try #require(bench.engine.state.withLock { $0.storeFailure })
+        #expect(failure.isHere && failure.message.hasPrefix("the database cannot be"), "\(failure)")
+        #expect(bench.engine.isStoreAnswering)
+        #expect(try bench.domain.report().state == .offline)
+        try bench.replica.database.write { try $0.execute(sql: "ALTER TABLE away RENAME TO incoming") }
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["f", "g"])
     }
 }

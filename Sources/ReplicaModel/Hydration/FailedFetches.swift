@@ -1,0 +1,24 @@
+/// Why the last fetches of some files and folders failed, until one succeeds.
+struct FailedFetches {
+    private var messages: [ItemNumber: String] = [:]
+
+    /// How many are remembered.
+    private static let most = 1_000
+
+    /// One line for a person.
+    var reason: String? {
+        guard let message = messages.values.first else { return nil }
+        return messages.count == 1
+            ? "not downloaded: \(message)" : "\(messages.count) items not downloaded, one of them: \(message)"
+    }
+
+    /// - Returns: Whether it is news.
+    mutating func note(_ number: ItemNumber, _ message: String) -> Bool {
+        let isKnown = messages[number] == message
+        if messages.count < Self.most { messages[number] = message }
+        return !isKnown
+    }
+
+    /// - Returns: Whether it had failed.
+    mutating func end(_ number: ItemNumber) -> Bool { messages.removeValue(forKey: number) != nil }
+}
