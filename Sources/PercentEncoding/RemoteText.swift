@@ -50,7 +50,9 @@ package struct RemoteText {
     // MARK: Secrets
 
     private static let suspicious = [
-        "pass", "secret", "token", "key", "credential", "auth", "sas_url", "cookie", "header", "signature",
+        "pass", "secret", "token", "key", "credential", "auth", "sas_url", "cookie", "header", "signature", "grant",
+        "mnemonic",
+        "session_id", "connection_string", "2fa", "otp",
     ]
 
     /// Whether it contains a secret: also in a setting that is itself a remote, or a URL with a password or a query.

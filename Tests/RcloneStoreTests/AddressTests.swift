@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RcloneStore
@@ -33,11 +34,46 @@ import Testing
         "rclone::azureblob,sas_url='https://h':b", "rclone:x,cookie=c:b", "rclone:x,headers='A,b':b",
         "rclone:x,pass='a:b",
         "rclone:x,url='https://u:p@h/x':b", "rclone:x,url='https://h/?sig=c':b",
-        "rclone::alias,remote=':ftp,pass=X:':b",
+        "rclone::alias,remote=':ftp,pass=X:':b", "rclone::storj,access_grant=X:b", "rclone::internxt,mnemonic='a b':d",
+        "rclone::mega,session_id=X:", "rclone::azureblob,connection_string='A=b':c", "rclone::koofr,2fa=1:",
     ])
     func secretsAreFoundBehindQuotes(_ text: String) {
         let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }
         #expect(error?.description.contains("holds a secret") == true, "\(error?.description ?? "")")
+    }
+
+    /// All that rclone itself calls passwords.
+    @Test func whatRcloneHidesIsASecret() throws {
+        struct Provider: Decodable {
+            struct Option: Decodable {
+                let name: String
+                let isPassword: Bool
+
+                private enum CodingKeys: String, CodingKey {
+                    case name = "Name"
+                    case isPassword = "IsPassword"
+                }
+            }
+
+            let options: [Option]
+
+            private enum CodingKeys: String, CodingKey {
+                case options = "Options"
+            }
+        }
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(filePath: RcloneRemote.path)
+        (process.arguments, process.standardOutput) = (["config", "providers"], pipe)
+        process.environment = RcloneRemote.environment
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let options = try JSONDecoder().decode([Provider].self, from: data).flatMap(\.options)
+        let names = Set(options.filter(\.isPassword).map(\.name))
+        #expect(names.count > 10)
+        for name in names {
+            #expect(throws: RcloneAddress.Invalid.self, "\(name)") { try RcloneAddress("rclone::x,\(name)=v:b") }
+        }
     }
 
     /// What a server's URL has in its query is shown to nobody.
