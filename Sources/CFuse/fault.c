@@ -22,7 +22,7 @@ static void say(const char *text) {
 
 static void end(int number) {
     const char digits[] = {(char)('0' + number / 10), (char)('0' + number % 10), '\n', 0};
-    say("mount.replica: ended by a fault of its own, signal ");
+    say("mount.replica: crashed with signal ");
     say(number < 10 ? digits + 1 : digits);
     // Closes the device, so that the kernel fails all requests of the mount.
     _exit(128 + number);

@@ -47,7 +47,7 @@ package final class DirectoryStore: RemoteStore {
             relistInterval: relistInterval)
         var properties = tree.abilities.properties
         properties.concurrency = Self.concurrency
-        properties.tellsEveryContent = false
+        properties.reportsEveryContentChange = false
         self.properties = properties
         // Twice as many, so that requests that a program waits for never queue behind uploads.
         pool = WorkerPool(count: 2 * Self.concurrency)

@@ -23,9 +23,9 @@ package enum ExitReason: Int32, Error, CaseIterable, Sendable {
     case refused = 9
     /// The store is unreachable, or the domain is disconnected.
     case offline = 10
-    /// The directory cannot be imported: missing, not a directory, a mount point, inside a domain, another user's.
+    /// The directory cannot be imported: missing, not a directory, a mountpoint, inside a domain, another user's.
     case cannotImport = 11
-    /// In use: the mount point by programs, or the domain by another daemon.
+    /// In use: the mountpoint by programs, or the domain by another daemon.
     case busy = 12
     /// Permission denied.
     case denied = 13

@@ -33,8 +33,8 @@ import ReplicaControl
         }
     }
 
-    /// Lets the domain's daemon do it, or starts one; does it in this process if this is the daemon, or the user waits
-    /// for it.
+    /// Forwards the request to the running daemon, or starts one; runs it in this process if this process becomes the daemon
+    /// or the user waits.
     private static func run(_ invocation: Invocation, isStarted: Bool, _ service: SystemdSettings) {
         var caller = Background.Caller.command
         if case .mount = invocation { caller = .mount }

@@ -16,7 +16,7 @@ enum LoginCommand {
 
     static func run(_ url: String) async -> Int32 {
         PrivateMemory.close()
-        guard isatty(1) == 0 else { return complain("this is for replica login, which keeps what is printed here") }
+        guard isatty(1) == 0 else { return complain("run by 'replica login': the output contains the login") }
         do throws(ServerFailure) {
             let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
             let granted = try await LoginFlow(url, authorities: authorities).run { page in
@@ -26,7 +26,7 @@ enum LoginCommand {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .withoutEscapingSlashes
             // Three strings can always be encoded.
-            guard let bytes = try? encoder.encode(line) else { return complain("the login can't be told") }
+            guard let bytes = try? encoder.encode(line) else { return complain("the login could not be written") }
             FileHandle.standardOutput.write(bytes + Data("\n".utf8))
             return 0
         } catch {

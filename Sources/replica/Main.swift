@@ -18,19 +18,19 @@ struct Replica: ParsableCommand {
                 name: "Stores", subcommands: [Stores.self, Login.self, Logout.self, Probe.self, TestStore.self]),
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
             CommandGroup(
-                name: "What goes on",
+                name: "Status",
                 subcommands: [Status.self, Path.self, Pending.self, Materialized.self, Watch.self, Wait.self, Log.self]),
             CommandGroup(
                 name: "Content",
                 subcommands: [Download.self, Evict.self, Forget.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),
             CommandGroup(
-                name: "Trouble",
+                name: "Troubleshooting",
                 subcommands: [
                     Doctor.self, Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Restore.self,
                     Connect.self,
                     Disconnect.self,
                 ]),
-            CommandGroup(name: "Reading on", subcommands: [Man.self, Completion.self]),
+            CommandGroup(name: "Help", subcommands: [Man.self, Completion.self]),
         ])
 }
 

@@ -100,14 +100,14 @@ import Testing
         (["download", "photos:a", "--range", "5,7", "--recursive"], "not both"), (["remove"], "--all"),
         (["remove", "photos", "--all"], "--all"), (["remove", "photos", "--keep", "some"], "--keep"),
         (["resolve", "photos:a"], "--keep"), (["disconnect", "photos"], "--reason"),
-        (["import", "a/b", "/tmp", "--store", "file:///s"], "can't hold '/'"),
+        (["import", "a/b", "/tmp", "--store", "file:///s"], "can't contain '/'"),
         (["import", "a", "/tmp"], "--store"), (["import", "a"], "directory"),
         (["import", "photos", "/tmp", "--store", "file:///s"], "there is a domain named photos already"),
         (
             ["import", "a", "/tmp", "--store", "gopher://x"],
             "gopher://x: no store for 'gopher://': there is no replica-store-gopher in /"
         ),
-        (["import", "a", "/tmp", "--store", "https://me:topsecret@x"], "the store URL holds a secret"),
+        (["import", "a", "/tmp", "--store", "https://me:topsecret@x"], "the store URL contains a secret"),
         (["import", "a", "/nonexistent/dir", "--store", "file:///s"], "/nonexistent"),
         (["add", "a", "--store", "nonsense"], "not a store URL"), (["pin", "/"], "is not in a mounted domain"),
         (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "no domain named nope"),
@@ -167,7 +167,7 @@ import Testing
                 ["import", "photos", "/tmp", "--store", "file:///s"], .domainExists,
                 "there is a domain named photos already"
             ),
-            (["import", "a/b", "/tmp", "--store", "file:///s"], .usage, "a domain's name can't hold '/'"),
+            (["import", "a/b", "/tmp", "--store", "file:///s"], .usage, "a domain's name can't contain '/'"),
             (
                 ["import", "a", "/nonexistent/d", "--store", "file:///s"], .cannotImport,
                 "/nonexistent: No such file or directory"
@@ -207,7 +207,7 @@ import Testing
         }
         let result = try await Programs.replica("mount", "photos", "/", in: domain.folder)
         #expect(result.code == ExitReason.busy.rawValue && result.output == "", "\(result)")
-        #expect(result.errors == "replica: photos is mounted on /mnt/p already\n")
+        #expect(result.errors == "replica: photos is already mounted on /mnt/p\n")
         try await domain.stop()
     }
 

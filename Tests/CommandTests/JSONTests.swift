@@ -45,7 +45,7 @@ import Testing
         var progress = TransferProgress(
             itemsDone: 1, itemsTotal: 2, bytesDone: 3, bytesTotal: 4, bytesPerSecond: 5, itemsPerSecond: 6,
             secondsLeft: 7, counting: true)
-        progress.obstacle = "offline"
+        progress.reason = "offline"
         var domain = DomainStatus(name: "d", store: "file:///s", directory: place, state: .idle)
         (domain.mountpoint, domain.heldMount, domain.pid, domain.reason) = (place, held, 1, "x")
         (domain.version, domain.deadMount) = ("0.1", place)

@@ -87,14 +87,14 @@ import Testing
     }
 
     @Test func itsFailureIsOurs() async throws {
-        let line = #"echo '{"id":0,"failure":{"code":"cannotImport","message":"/x: a mount point"}}'; exit 11"#
+        let line = #"echo '{"id":0,"failure":{"code":"cannotImport","message":"/x: a mountpoint"}}'; exit 11"#
         let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: line)
-        #expect(result.isOneClearLine(code: 11, containing: "replica: /x: a mount point"), "\(result)")
+        #expect(result.isOneClearLine(code: 11, containing: "replica: /x: a mountpoint"), "\(result)")
     }
 
     @Test func aCrashIsSaid() async throws {
         let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: "kill -9 $$")
-        #expect(result.isOneClearLine(code: 1, containing: "mount.replica ended with -9 and no answer"), "\(result)")
+        #expect(result.isOneClearLine(code: 1, containing: "mount.replica exited with -9 without an answer"), "\(result)")
     }
 
     @Test func mountPassesOptionsOnAndTakesTheStatus() async throws {
@@ -128,7 +128,7 @@ import Testing
         arguments: [
             (["a"], 1, "usage: mount.replica SPEC DIR"), (["a", "/b", "-o", "frob"], 1, "unknown option 'frob'"),
             (["a", "/", "-o", "remount"], 32, "/: no domain is mounted there"),
-            (["file://u:topsecret@/x", "/b"], 1, "the store URL holds a secret"),
+            (["file://u:topsecret@/x", "/b"], 1, "the store URL contains a secret"),
             (["--serve"], 1, "usage: mount.replica --serve NAME"),
         ] as [([String], Int32, String)])
     func wrongLinesEndWithMountsStatus(arguments: [String], code: Int32, text: String) async throws {

@@ -51,7 +51,7 @@ import Testing
 
     @Test func whatKeepsItIsShownInsteadOfRates() {
         var progress = Self.progress((0, 1), (0, 2), byteRate: 5, left: 9)
-        progress.obstacle = "offline: the store\u{1B}[2J can't be reached"
+        progress.reason = "offline: the store\u{1B}[2J can't be reached"
         var display = ProgressDisplay(isTerminal: true)
         #expect(
             display.show(progress, columns: 80, now: 0)

@@ -7,8 +7,8 @@ import Threads
 struct Fleet: Sendable {
     let place: SharedPlace
     let machines: [Machine]
-    let ledger = Ledger()
-    let log = DeedLog()
+    let expected = ExpectedContents()
+    let log = OperationLog()
     private let seed: UInt64
 
     /// Clocks of the machines, in seconds from the right time.
@@ -43,7 +43,7 @@ struct Fleet: Sendable {
                 if machine.chance(15) { line.cut(true) } else if machine.chance(40) { line.cut(false) }
                 if machine.chance(8) { line.die(after: machine.random.withLock { .random(in: 0..<12, using: &$0) }) }
                 for _ in 0..<machine.random.withLock({ Int.random(in: 0...3, using: &$0) }) {
-                    try await machine.work(ledger)
+                    try await machine.work(expected)
                 }
                 if machine.chance(75) { try await machine.exchange() }
                 if machine.chance(5) {
@@ -110,7 +110,7 @@ struct Fleet: Sendable {
     /// What is lost, or there twice.
     func faults(_ tree: [String: String]) -> [String] {
         let places = Dictionary(grouping: tree.filter { !$0.key.hasSuffix("/") }, by: \.value)
-        let lost = ledger.owed.filter { places[$0.key] == nil && !log.mayBeLost($0.key) }.map { content, place in
+        let lost = expected.contents.filter { places[$0.key] == nil && !log.mayBeLost($0.key) }.map { content, place in
             "lost: \(content), written to \(place)"
         }
         let isBlind = place.kind != .directory
@@ -124,12 +124,12 @@ struct Fleet: Sendable {
     /// What is lost as the storage's strength lets it be.
     func casualties(_ tree: [String: String]) -> [String] {
         let there = Set(tree.values)
-        return ledger.owed.keys.filter { !there.contains($0) && log.mayBeLost($0) }.sorted()
+        return expected.contents.keys.filter { !there.contains($0) && log.mayBeLost($0) }.sorted()
     }
 
     /// What was done, for a person who looks for a fault.
     var story: String {
-        (ledger.words + ["---- in the storage:"] + log.all.map(\.description)).joined(separator: "\n")
+        (expected.words + ["---- in the storage:"] + log.all.map(\.description)).joined(separator: "\n")
     }
 }
 

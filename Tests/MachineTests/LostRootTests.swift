@@ -11,7 +11,7 @@ import Testing
         _ kind: SharedPlace.Kind, _ body: (Machine, SharedPlace, [String: String]) async throws -> Void
     ) async throws {
         let place = try await SharedPlace(kind)
-        let machine = try Machine(0, of: place, log: DeedLog(), seed: 1, skew: 0, asksAboutRoot: true)
+        let machine = try Machine(0, of: place, log: OperationLog(), seed: 1, skew: 0, asksAboutRoot: true)
         try await machine.start()
         try await machine.listAll()
         for name in ["one", "two", "three"] { _ = try machine.makeFile(name) }

@@ -6,11 +6,11 @@ import Threads
 @testable import ReplicaModel
 
 /// What was written, and what its writer, or somebody who saw it, removed or replaced.
-final class Ledger: Sendable {
-    private let state = Locked<(owed: [String: String], serial: Int, words: [String])>(([:], 0, []), rank: .innermost)
+final class ExpectedContents: Sendable {
+    private let state = Locked<(contents: [String: String], serial: Int, words: [String])>(([:], 0, []), rank: .innermost)
 
     /// Contents that have to be there in the end, with what was done last with them.
-    var owed: [String: String] { state.withLock { $0.owed } }
+    var contents: [String: String] { state.withLock { $0.contents } }
     /// All that was done, line by line.
     var words: [String] { state.withLock { $0.words } }
 
@@ -22,10 +22,10 @@ final class Ledger: Sendable {
         }
     }
 
-    func owe(_ content: String, _ place: String) { state.withLock { $0.owed[content] = place } }
+    func expect(_ content: String, _ place: String) { state.withLock { $0.contents[content] = place } }
 
-    func settle(_ content: String?) {
-        if let content { state.withLock { $0.owed[content] = nil } }
+    func release(_ content: String?) {
+        if let content { state.withLock { $0.contents[content] = nil } }
     }
 
     func say(_ words: String) { state.withLock { $0.words.append(words) } }
@@ -42,17 +42,17 @@ extension Machine {
     func chance(_ percent: Int) -> Bool { random.withLock { Int.random(in: 0..<100, using: &$0) < percent } }
 
     /// Does one thing, as a program does; what can't be done is left.
-    func work(_ ledger: Ledger) async throws {
-        let deed = random.withLock { Int.random(in: 0..<100, using: &$0) }
+    func work(_ expected: ExpectedContents) async throws {
+        let operation = random.withLock { Int.random(in: 0..<100, using: &$0) }
         do {
-            switch deed {
-            case 0..<30: try create(ledger)
-            case 30..<48: try await edit(ledger)
-            case 48..<56: try await save(ledger)
-            case 56..<70: try move(ledger)
-            case 70..<76: try exchange(ledger)
-            case 76..<86: try makeFolder(ledger)
-            case 86..<94: try await remove(ledger)
+            switch operation {
+            case 0..<30: try create(expected)
+            case 30..<48: try await edit(expected)
+            case 48..<56: try await save(expected)
+            case 56..<70: try move(expected)
+            case 70..<76: try exchange(expected)
+            case 76..<86: try makeFolder(expected)
+            case 86..<94: try await remove(expected)
             default: try describe()
             }
         } catch is ReplicaError {
@@ -80,23 +80,23 @@ extension Machine {
         try run().replica.closed(number, isWriter: true)
     }
 
-    private func say(_ ledger: Ledger, _ words: String) { ledger.say("machine \(number): \(words)") }
+    private func say(_ expected: ExpectedContents, _ words: String) { expected.say("machine \(number): \(words)") }
 
-    private func create(_ ledger: Ledger) throws {
+    private func create(_ expected: ExpectedContents) throws {
         guard let folder = pick(try folders()), let name = pick(Self.names) else { return }
-        try create(name, in: folder, ledger)
+        try create(name, in: folder, expected)
     }
 
     @discardableResult
-    private func create(_ name: FileName, in folder: Seen, _ ledger: Ledger) throws -> (ItemNumber, String) {
+    private func create(_ name: FileName, in folder: Seen, _ expected: ExpectedContents) throws -> (ItemNumber, String) {
         let replica = try run().replica
         let (entry, file) = try replica.createFile(
             name, in: folder.number, mode: 0o644, flags: O_WRONLY | O_EXCL, caller: Self.caller)
-        let content = ledger.fresh(number)
+        let content = expected.fresh(number)
         try write(content, to: entry.number, file.descriptor)
         replica.forget(entry.number, count: 1)
-        ledger.owe(content, "\(folder.path)/\(name) of machine \(number)")
-        say(ledger, "create \(folder.path)/\(name): \(content)")
+        expected.expect(content, "\(folder.path)/\(name) of machine \(number)")
+        say(expected, "create \(folder.path)/\(name): \(content)")
         // As programs do that unpack or copy: by this machine's clock.
         var change = AttributeChange()
         change.modified = .to(Timestamp(secondsSince1970: now))
@@ -108,54 +108,54 @@ extension Machine {
     /// - Returns: What is in it.
     func makeFile(_ name: String) throws -> String {
         let root = Seen(parent: .root, name: FileName(""), number: .root, kind: .folder, path: "")
-        return try create(FileName(name), in: root, Ledger()).1
+        return try create(FileName(name), in: root, ExpectedContents()).1
     }
 
-    private func edit(_ ledger: Ledger) async throws {
+    private func edit(_ expected: ExpectedContents) async throws {
         guard let file = pick(try files()), let old = try await content(of: file) else { return }
         let open = try run().replica.open(file.number, flags: O_WRONLY | O_TRUNC)
-        ledger.settle(old)
-        let content = ledger.fresh(number)
+        expected.release(old)
+        let content = expected.fresh(number)
         try write(content, to: file.number, open.descriptor)
-        ledger.owe(content, "\(file.path) of machine \(number)")
-        say(ledger, "edit \(file.path): \(content) over \(old)")
+        expected.expect(content, "\(file.path) of machine \(number)")
+        say(expected, "edit \(file.path): \(content) over \(old)")
     }
 
     /// Writes beside and renames over, as editors do.
-    private func save(_ ledger: Ledger) async throws {
+    private func save(_ expected: ExpectedContents) async throws {
         guard let file = pick(try files()), let old = try await content(of: file) else { return }
         let folder = Seen(parent: .root, name: FileName(""), number: file.parent, kind: .folder, path: "")
         let name = FileName("save~\(number)")
-        let (_, content) = try create(name, in: folder, ledger)
+        let (_, content) = try create(name, in: folder, expected)
         try run().replica.rename(name, in: file.parent, to: file.name, in: file.parent, flags: [])
-        ledger.settle(old)
-        say(ledger, "save \(file.path): \(content) over \(old)")
+        expected.release(old)
+        say(expected, "save \(file.path): \(content) over \(old)")
     }
 
-    private func move(_ ledger: Ledger) throws {
+    private func move(_ expected: ExpectedContents) throws {
         guard let item = pick(try items()), let folder = pick(try folders()), let name = pick(Self.names) else {
             return
         }
         try run().replica.rename(item.name, in: item.parent, to: name, in: folder.number, flags: .noReplace)
-        say(ledger, "move \(item.path) to \(folder.path)/\(name)")
+        say(expected, "move \(item.path) to \(folder.path)/\(name)")
     }
 
-    private func exchange(_ ledger: Ledger) throws {
+    private func exchange(_ expected: ExpectedContents) throws {
         guard let left = pick(try items()), let right = pick(try items()) else { return }
         try run().replica.rename(left.name, in: left.parent, to: right.name, in: right.parent, flags: .exchange)
-        say(ledger, "exchange \(left.path) and \(right.path)")
+        say(expected, "exchange \(left.path) and \(right.path)")
     }
 
-    private func makeFolder(_ ledger: Ledger) throws {
+    private func makeFolder(_ expected: ExpectedContents) throws {
         guard let folder = pick(try folders()), let name = pick(Self.names) else { return }
         let replica = try run().replica
         let made = try replica.makeFolder(name, in: folder.number, mode: 0o755, caller: Self.caller)
         replica.forget(made.number, count: 1)
-        say(ledger, "make \(folder.path)/\(name)/")
+        say(expected, "make \(folder.path)/\(name)/")
     }
 
     /// A file, or a folder with all that is in it.
-    private func remove(_ ledger: Ledger) async throws {
+    private func remove(_ expected: ExpectedContents) async throws {
         guard let item = pick(try items()) else { return }
         let below = try seen().filter { $0.path.hasPrefix(item.path + "/") }
         for entry in below.reversed() + [item] {
@@ -164,11 +164,11 @@ extension Machine {
             } else {
                 guard let old = try await content(of: entry) else { return }
                 try run().replica.remove(entry.name, in: entry.parent, isFolder: false)
-                ledger.settle(old)
-                say(ledger, "remove \(entry.path): \(old)")
+                expected.release(old)
+                say(expected, "remove \(entry.path): \(old)")
             }
         }
-        if item.kind == .folder { say(ledger, "remove \(item.path)/") }
+        if item.kind == .folder { say(expected, "remove \(item.path)/") }
     }
 
     private func describe() throws {

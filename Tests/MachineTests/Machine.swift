@@ -21,7 +21,7 @@ final class Machine: Sendable {
     let number: Int
     private let folder: String
     private let place: SharedPlace
-    private let log: DeedLog.Writer
+    private let log: OperationLog.Writer
     private let clock: Locked<Double>
     private let skew: Double
     private let asksAboutRoot: Bool
@@ -37,7 +37,7 @@ final class Machine: Sendable {
     ///   - skew: What its clock is ahead of the others', in seconds.
     ///   - asksAboutRoot: As in a domain; not where all may be removed.
     init(
-        _ number: Int, of place: SharedPlace, log: DeedLog, seed: UInt64, skew: Double, asksAboutRoot: Bool = false
+        _ number: Int, of place: SharedPlace, log: OperationLog, seed: UInt64, skew: Double, asksAboutRoot: Bool = false
     ) throws {
         (self.number, self.place, self.skew, self.asksAboutRoot) = (number, place, skew, asksAboutRoot)
         self.log = log.writer(number)

@@ -97,7 +97,7 @@ struct SharedPlace: Sendable {
     ///   - line: Between the machine and the storage.
     ///   - asksAboutRoot: As in a domain.
     func open(
-        folder: String, log: DeedLog.Writer, line: Line, asksAboutRoot: Bool = false
+        folder: String, log: OperationLog.Writer, line: Line, asksAboutRoot: Bool = false
     ) async throws -> Opened {
         var options = PathStoreOptions()
         // Each question is a look.
@@ -129,7 +129,7 @@ struct SharedPlace: Sendable {
     }
 
     private func opened(
-        _ storage: any PathStorage, _ folder: String, _ log: DeedLog.Writer, _ line: Line, _ options: PathStoreOptions,
+        _ storage: any PathStorage, _ folder: String, _ log: OperationLog.Writer, _ line: Line, _ options: PathStoreOptions,
         close: @escaping @Sendable () async -> Void
     ) throws -> Opened {
         let watched = WatchedStorage(storage: storage, log: log, line: line)

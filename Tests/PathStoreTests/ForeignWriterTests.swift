@@ -281,7 +281,7 @@ import Threads
         time.withLock { $0 += 3_600_000_000_000 }
         #expect(try await listings() == ["", "folder"])
         // Somebody waits for everything, once.
-        store.lookEverywhere()
+        store.pollEverything()
         #expect(try await listings() == ["", "folder"])
         #expect(try await listings().isEmpty)
         // A signalled folder is compared immediately.

@@ -120,7 +120,7 @@ extension MemoryPathStorage {
     }
 
     /// Lets another client act before the next call of a method.
-    func race(_ method: PathStorageCall.Method, _ deed: @escaping @Sendable (MemoryPathStorage) -> Void) {
+    func race(_ method: PathStorageCall.Method, _ action: @escaping @Sendable (MemoryPathStorage) -> Void) {
         let isLeft = Locked(true)
         race = { [unowned self] call in
             guard call.method == method,
@@ -129,7 +129,7 @@ extension MemoryPathStorage {
                     return isLeft
                 })
             else { return }
-            deed(self)
+            action(self)
         }
     }
 

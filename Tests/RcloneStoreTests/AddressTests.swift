@@ -18,8 +18,8 @@ import Testing
     @Test(arguments: [
         ("rclone:", "its form is"), ("rclone:photos", "its form is"), ("rclone:/srv/x", "its form is"),
         ("rclone:a/b:c", "its form is"), ("rclone:::x", "its form is"), ("rclone:a:b]c", "']'"),
-        ("rclone:a:b\nc", "control characters"), ("rclone::s3,secret_access_key=x:b", "holds a secret"),
-        ("rclone:x,Pass=y:b", "holds a secret"), ("sftp://a/b", "not an rclone URL"),
+        ("rclone:a:b\nc", "control characters"), ("rclone::s3,secret_access_key=x:b", "contains a secret"),
+        ("rclone:x,Pass=y:b", "contains a secret"), ("sftp://a/b", "not an rclone URL"),
         ("rclone:x,url='https://h:b", "its form is"),
     ])
     func whatItRefuses(_ text: String, _ words: String) {
@@ -39,7 +39,7 @@ import Testing
     ])
     func secretsAreFoundBehindQuotes(_ text: String) {
         let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }
-        #expect(error?.description.contains("holds a secret") == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("contains a secret") == true, "\(error?.description ?? "")")
     }
 
     /// All that rclone itself calls passwords.

@@ -68,7 +68,7 @@ import Testing
         store.setHooks(before: { call in
             guard call.method == .fetchContents else { return }
             asked.raise()
-            // Ends only with the session's own patience, or when it is cancelled.
+            // Ends only with the session's own timeout, or when it is cancelled.
             try? await Task.sleep(for: .seconds(20))
         })
         try await withDomain(store) { mounted, checks in

@@ -52,13 +52,13 @@ import Testing
     private static func play(_ cut: Cut, _ session: FaultedSession) async throws {
         var made: Item?
         try await session.run { store in
-            let patient = PatientStore(store)
-            let item = try await patient.create(
+            let retrying = RetryingStore(store)
+            let item = try await retrying.create(
                 "a", cut.isFolder ? .folder : .file, in: .root, cut.isFolder ? nil : Array("a".utf8))
             if cut.isFolder {
-                let inner = try await patient.create("inner", .folder, in: item.identifier, nil)
-                _ = try await patient.create("x", .file, in: item.identifier, Array("x".utf8))
-                _ = try await patient.create("y", .file, in: inner.identifier, Array("y".utf8))
+                let inner = try await retrying.create("inner", .folder, in: item.identifier, nil)
+                _ = try await retrying.create("x", .file, in: item.identifier, Array("x".utf8))
+                _ = try await retrying.create("y", .file, in: inner.identifier, Array("y".utf8))
             }
             made = item
             let template = ItemTemplate(
@@ -77,22 +77,22 @@ import Testing
     }
 
     private static func goOn(_ cut: Cut, _ item: Item, _ store: PathStore, _ session: FaultedSession) async throws {
-        let patient = PatientStore(store)
+        let retrying = RetryingStore(store)
         let name = cut.wish == .again ? "b" : "c"
         if cut.wish == .nowhere {
-            try await patient.delete(item)
+            try await retrying.delete(item)
         } else {
-            let moved = try await patient.modify(item, .filename) { $0.filename = FileName(name) }
+            let moved = try await retrying.modify(item, .filename) { $0.filename = FileName(name) }
             try #require(moved.identifier == item.identifier)
         }
         let wanted: [String] = cut.wish == .nowhere ? [] : cut.isFolder ? ["\(name)/inner/y", "\(name)/x"] : [name]
-        let (found, listed) = (try await session.files().keys.sorted(), try await patient.list(.root))
+        let (found, listed) = (try await session.files().keys.sorted(), try await retrying.list(.root))
         guard found == wanted, listed.map(\.identifier) == (wanted.isEmpty ? [] : [item.identifier]) else {
             throw BrokenPromise("\(cut): others see \(found), and there are \(listed.map(\.filename))")
         }
         // A later change cleans up the server.
-        let other = try await patient.create("other", .file, in: .root, [])
-        try await patient.delete(other)
+        let other = try await retrying.create("other", .file, in: .root, [])
+        try await retrying.delete(other)
         let notes = try await session.notes()
         guard notes.isEmpty else { throw BrokenPromise("\(cut): left behind: \(notes)") }
     }

@@ -37,14 +37,14 @@ import Threads
             if isAnswered { break }
             mostLeft = max(mostLeft, try await session.unfinishedUploads())
             try await session.run { store in
-                let patient = PatientStore(store)
-                let other = try await patient.create("other", .file, in: .root, [])
+                let retrying = RetryingStore(store)
+                let other = try await retrying.create("other", .file, in: .root, [])
                 // The one that is continued, if a part of it has arrived.
                 #expect(try await session.unfinishedUploads() <= 1, "\(session.faulted)")
-                let made = try await patient.create("large", .file, in: .root, content)
+                let made = try await retrying.create("large", .file, in: .root, content)
                 #expect(try await session.unfinishedUploads() == 0, "\(session.faulted)")
                 #expect(try await session.files() == ["large": content, "other": []], "\(session.faulted)")
-                for item in [made, other] { try await patient.delete(item) }
+                for item in [made, other] { try await retrying.delete(item) }
                 try await session.isTidy()
             }
         }

@@ -98,11 +98,11 @@ import Threads
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
         let session = try FaultedSession(server, try await server.bucket(), choice)
         try await session.run { store in
-            let patient = PatientStore(store)
+            let retrying = RetryingStore(store)
             let (file, now) = try await session.armed {
-                let file = try await patient.create("file", .file, in: .root, Array("one".utf8))
-                _ = try await patient.create("folder", .folder, in: .root, nil)
-                return (file, try await patient.modify(file, .contents, Array("two".utf8)))
+                let file = try await retrying.create("file", .file, in: .root, Array("one".utf8))
+                _ = try await retrying.create("folder", .folder, in: .root, nil)
+                return (file, try await retrying.modify(file, .contents, Array("two".utf8)))
             }
             #expect(now.identifier == file.identifier)
             #expect(try await session.files() == ["file": Array("two".utf8)])

@@ -26,7 +26,7 @@ import Threads
     @Test func aReplacementOverwritesNoOtherWrite() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" }
         try await Self.run(at: "file", before: isIt) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
             let template = ItemTemplate(
                 identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
             let error = try await session.armed {
@@ -118,7 +118,7 @@ import Threads
             try await session?.writeElsewhere(text + "!", to: path)
         }
         try await Self.run(at: "file", before: isIt, writes) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first?".utf8))
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first?".utf8))
             _ = try await session.armed { try await Self.move(file, to: "moved", store) }
             #expect(try await session.files().map(\.value) == [Array((text + "!").utf8)])
         }
@@ -127,10 +127,10 @@ import Threads
     @Test func aFoldersMoveDoublesNoOtherWrite() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved/file") }
         try await Self.run(at: "folder/file", before: isIt) { store, session in
-            let patient = PatientStore(store)
-            let folder = try await patient.create("folder", .folder, in: .root, nil)
-            _ = try await patient.create("file", .file, in: folder.identifier, Array("first".utf8))
-            _ = try await patient.create("other", .file, in: folder.identifier, Array("other".utf8))
+            let retrying = RetryingStore(store)
+            let folder = try await retrying.create("folder", .folder, in: .root, nil)
+            _ = try await retrying.create("file", .file, in: folder.identifier, Array("first".utf8))
+            _ = try await retrying.create("other", .file, in: folder.identifier, Array("other".utf8))
             _ = try await session.armed { try await Self.move(folder, to: "moved", store) }
             #expect(
                 try await session.files() == ["folder/file": Array("theirs".utf8), "moved/other": Array("other".utf8)])
@@ -148,7 +148,7 @@ import Threads
             try await session?.removeElsewhere(path)
         }
         try await Self.run(at: "file", before: isIt, removes) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
             let error = try await session.armed { try await Self.move(file, to: "moved", store) }
             #expect(error == .noSuchItem(file.identifier))
             #expect(try await session.files() == [:])
@@ -164,7 +164,7 @@ import Threads
         }
         let moves = Self.movingElsewhere { answer in error.withLock { $0 = answer } }
         try await Self.run(at: "file", before: isIt, moves) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
             #expect(try await session.armed { try await Self.move(file, to: "moved", store) } == nil)
             #expect(try await session.files() == ["moved": Array("first".utf8)])
             guard case .taken = error.withLock({ $0 }) else { throw BrokenPromise("\(error.withLock { $0 } as Any)") }
@@ -185,9 +185,9 @@ import Threads
         let moves = Self.movingElsewhere { _ in }
         let content = [UInt8](repeating: 7, count: 150_000)
         try await Self.run(at: "folder", copied: 100_000, before: isIt, moves) { store, session in
-            let patient = PatientStore(store)
-            let folder = try await patient.create("folder", .folder, in: .root, nil)
-            _ = try await patient.create("file", .file, in: folder.identifier, content)
+            let retrying = RetryingStore(store)
+            let folder = try await retrying.create("folder", .folder, in: .root, nil)
+            _ = try await retrying.create("file", .file, in: folder.identifier, content)
             _ = try await session.armed { try await Self.move(folder, to: "moved", store) }
             #expect(try await session.files() == ["moved/file": content])
         }
@@ -236,11 +236,11 @@ import Threads
             return isCopied.withLock { $0 } && words.first == "GET" && words.contains { $0.hasSuffix("moved%2F") }
         }
         try await Self.run(at: "folder/file", before: isIt) { store, session in
-            let patient = PatientStore(store)
-            let folder = try await patient.create("folder", .folder, in: .root, nil)
-            _ = try await patient.create("file", .file, in: folder.identifier, Array("first".utf8))
+            let retrying = RetryingStore(store)
+            let folder = try await retrying.create("folder", .folder, in: .root, nil)
+            _ = try await retrying.create("file", .file, in: folder.identifier, Array("first".utf8))
             _ = try await session.armed {
-                try await patient.modify(folder, .filename) { $0.filename = FileName("moved") }
+                try await retrying.modify(folder, .filename) { $0.filename = FileName("moved") }
             }
             #expect(
                 try await session.files() == [

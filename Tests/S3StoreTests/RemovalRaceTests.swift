@@ -56,7 +56,7 @@ import Threads
     @Test func aRemovalHidesOnlyWhatWasSeen() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "DELETE" && $0.words[1].hasSuffix("/file") }
         try await Self.run(before: isIt, "file") { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Self.content)
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Self.content)
             let error = try await session.armed { () -> RemoteStoreError? in
                 do throws(RemoteStoreError) {
                     try await store.deleteItem(file.identifier, base: file.version)
@@ -79,11 +79,11 @@ import Threads
             $0.words.first == "DELETE" && $0.words[1].hasSuffix("/folder/file")
         }
         try await Self.run(before: isIt, "folder/file") { store, session in
-            let patient = PatientStore(store)
-            let folder = try await patient.create("folder", .folder, in: .root, nil)
-            _ = try await patient.create("file", .file, in: folder.identifier, Self.content)
+            let retrying = RetryingStore(store)
+            let folder = try await retrying.create("folder", .folder, in: .root, nil)
+            _ = try await retrying.create("file", .file, in: folder.identifier, Self.content)
             _ = try await session.armed {
-                try await patient.modify(folder, .filename) { $0.filename = FileName("moved") }
+                try await retrying.modify(folder, .filename) { $0.filename = FileName("moved") }
             }
             #expect(
                 try await session.files() == ["folder/file": Array("theirs".utf8), "moved/file": Self.content])
@@ -100,7 +100,7 @@ import Threads
             return request.words[1].contains("partNumber=2")
         }
         try await Self.run(before: isIt, "file", theirs, copied: 100_000) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, ours)
+            let file = try await RetryingStore(store).create("file", .file, in: .root, ours)
             let template = ItemTemplate(
                 identifier: file.identifier, parent: .root, filename: FileName("moved"), kind: .file)
             _ = try await session.armed { () -> RemoteStoreError? in
@@ -135,12 +135,12 @@ import Threads
             return nil
         }
         try await session.run { store in
-            let patient = PatientStore(store)
-            let folder = try await patient.create("folder", .folder, in: .root, nil)
-            let file = try await patient.create("file", .file, in: .root, Self.content)
-            _ = try await patient.create("below", .file, in: folder.identifier, Self.content)
+            let retrying = RetryingStore(store)
+            let folder = try await retrying.create("folder", .folder, in: .root, nil)
+            let file = try await retrying.create("file", .file, in: .root, Self.content)
+            _ = try await retrying.create("below", .file, in: folder.identifier, Self.content)
             try await session.armed {
-                _ = try await patient.modify(folder, .filename) { $0.filename = FileName("moved") }
+                _ = try await retrying.modify(folder, .filename) { $0.filename = FileName("moved") }
                 try await store.deleteItem(file.identifier, base: file.version)
             }
         }

@@ -62,7 +62,7 @@ final class World: @unchecked Sendable {
             (store, paths) = (remote, remote.storage)
         } else {
             let memory = MemoryStore()
-            memory.tellsOwnChanges = seed % 2 == 0
+            memory.reportsOwnChanges = seed % 2 == 0
             memory.hasOneVersion = seed % 3 == 0
             (store, paths) = (memory, nil)
         }

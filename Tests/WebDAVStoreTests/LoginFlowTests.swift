@@ -63,7 +63,7 @@ import Threads
 
     @Test func whoSaysNothingIsNotWaitedForForEver() async throws {
         let flow = try LoginFlow(try Self.server)
-        await #expect(throws: ServerFailure.notAuthenticated("nobody granted access on the server's page")) {
+        await #expect(throws: ServerFailure.notAuthenticated("access was not granted on the server's page in time")) {
             try await flow.run(pause: .milliseconds(50), timeLimit: .milliseconds(200)) { _ in }
         }
     }

@@ -28,7 +28,7 @@ enum Linux {
         }
     }
 
-    /// Opens a folder for traversal. Symlinks are not followed, and a mount point fails with EXDEV, even a bind mount
+    /// Opens a folder for traversal. Symlinks are not followed, and a mountpoint fails with EXDEV, even a bind mount
     /// of the same filesystem.
     static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
         Handle(try name.openFolder(in: folder.raw))

@@ -102,7 +102,7 @@ final class DirectoryTree: Sendable {
         return folder
     }
 
-    /// Whether an entry is a mount point and thus not part of the store. Before Linux 5.8, only the device number shows
+    /// Whether an entry is a mountpoint and thus not part of the store. Before Linux 5.8, only the device number shows
     /// that, and only for folders: overlayfs reports the device of the layer for files.
     func isForeign(_ status: FileStatus) -> Bool {
         status.isMountPoint || status.kind == .folder && status.device != root.device

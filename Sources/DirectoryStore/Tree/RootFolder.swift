@@ -104,7 +104,7 @@ final class RootFolder: Sendable {
         let (identity, last, isLost, known) = state.withLock { ($0.identity, $0.last, $0.isLost, $0.generation) }
         if seen == last, !isLost { return (handle, .usual) }
         let found = Stranger(identity: Self.identity(of: seen, type), generation: try Generation(of: handle))
-        // Another device with another directory is an empty mount point, or a filesystem mounted over the directory.
+        // Another device with another directory is an empty mountpoint, or a filesystem mounted over the directory.
         guard found.identity == identity else {
             return (nil, leave(stranger: seen.device == last.device ? found : nil))
         }

@@ -9,10 +9,10 @@ struct Attention: Sendable {
     var usedAt: [Int64: Int64] = [:]
     /// Folders that the storage reported as possibly changed.
     var signalled: Set<StoragePath> = []
-    /// Whether it may have changed anywhere, or somebody waits for what did.
+    /// Whether anything may have changed, or a caller waits for every change.
     var isSignalledEverywhere = false
-    /// How often a look everywhere that fails is begun again.
-    var looksLeft = 0
+    /// How often a failed full poll is retried.
+    var fullPollsLeft = 0
     var isListening = false
 }
 
@@ -62,14 +62,14 @@ extension PathStore {
     }
 
     /// All folders that were listed are compared.
-    package func lookEverywhere() {
+    package func pollEverything() {
         attention.withLock { attention in
             attention.isSignalledEverywhere = true
-            attention.looksLeft = Self.mostLooks
+            attention.fullPollsLeft = Self.mostFullPolls
         }
     }
 
-    private static let mostLooks = 3
+    private static let mostFullPolls = 3
 
     /// Drops all but the newest changes.
     func forgetOldChanges() throws(RemoteStoreError) {

@@ -60,7 +60,7 @@ extension PathStore {
             return .answered(try await collided(template, contents, options, at: path, in: parent, there, mark))
         }
         let sent = attributes(template, fields, mark: mark)
-        var intent = Intent(deed: .create)
+        var intent = Intent(operation: .create)
         (intent.parent, intent.name, intent.kind) = (parent, template.filename, template.kind)
         (intent.target, intent.mark, intent.size) = (template.target, mark, contents?.size ?? 0)
         intent.hash = neededHash(of: contents ?? (template.kind == .file ? .nothing : nil), isCreate: true)

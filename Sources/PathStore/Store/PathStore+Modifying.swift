@@ -38,7 +38,7 @@ extension PathStore {
     private func writtenBefore(
         _ row: PathRow, _ base: String, _ contents: ItemContents?
     ) async throws(RemoteStoreError) -> (base: String, isSame: Bool) {
-        let former = try table.read { try $0.intents(of: row.id).last { $0.deed == .write && $0.base == base } }
+        let former = try table.read { try $0.intents(of: row.id).last { $0.operation == .write && $0.base == base } }
         try await recover(row.id)
         guard let contents, let now = try table.read({ try $0.row(row.id) }) else { return (base, false) }
         if let former, now.token != row.token, try await isWritten(former, now) {
@@ -107,7 +107,7 @@ extension PathStore {
             if storage.properties.moveStrength == .none, let there = try await present(target) {
                 throw .filenameCollision(item(of: try await occupant(of: target, in: parent, there)))
             }
-            var intent = Intent(deed: .move, item: row.id)
+            var intent = Intent(operation: .move, item: row.id)
             (intent.parent, intent.name, intent.kind) = (parent, name, row.kind)
             let outcome = try await doing(intent) { () async throws(PathStorageError) in
                 try await storage.move(path, to: target, version: row.kind == .file ? row.version : nil)
@@ -151,7 +151,7 @@ extension PathStore {
                 guard let now = try await self.peek(row, at: path) else { return nil }
                 throw .versionConflict(self.item(of: now))
             }
-            var intent = Intent(deed: .write, item: id)
+            var intent = Intent(operation: .write, item: id)
             (intent.size, intent.hash, intent.base) = (contents.size, hash, base)
             let (before, version) = (row, row.version)
             let outcome = try await self.doing(intent) { () async throws(PathStorageError) in
@@ -181,7 +181,7 @@ extension PathStore {
         return try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
             // Other clients' changes can be distinguished from this one only before it is made.
             guard let row = try await self.peek(known, at: path) else { return nil }
-            let outcome = try await self.doing(Intent(deed: .set, item: id)) { () async throws(PathStorageError) in
+            let outcome = try await self.doing(Intent(operation: .set, item: id)) { () async throws(PathStorageError) in
                 try await self.storage.set(sent, of: path)
             } confirm: { entry, database in
                 try self.confirm(entry, row, sent: sent, database)

@@ -11,12 +11,12 @@ extension PathStore {
         do throws(RemoteStoreError) {
             try await compare(everywhere: everywhere, also: folder)
             // One that was wanted meanwhile is still to come.
-            attention.withLock { if !$0.isSignalledEverywhere { $0.looksLeft = 0 } }
+            attention.withLock { if !$0.isSignalledEverywhere { $0.fullPollsLeft = 0 } }
         } catch {
             // Somebody still waits for it. A storage that can't list all at once is not asked for that for ever.
             attention.withLock { attention in
-                guard attention.looksLeft > 0 else { return }
-                attention.looksLeft -= 1
+                guard attention.fullPollsLeft > 0 else { return }
+                attention.fullPollsLeft -= 1
                 attention.isSignalledEverywhere = true
             }
             throw error

@@ -124,7 +124,7 @@ extension PathStore {
         guard let row = try table.read({ try $0.row(intent.item) }), let path = try path(of: row.id) else {
             return try end([intent])
         }
-        switch intent.deed {
+        switch intent.operation {
         case .move: try await recoverMove(intent, row, path)
         case .write: try await recoverWrite(intent, row, path)
         // The next comparison detects removals and changed attributes.

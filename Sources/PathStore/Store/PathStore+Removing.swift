@@ -25,7 +25,7 @@ extension PathStore {
             guard row.token == base else { throw .deletionRejected(item(of: row)) }
         }
         let removed = row
-        let outcome = try await doing(Intent(deed: .remove, item: row.id)) { () async throws(PathStorageError) in
+        let outcome = try await doing(Intent(operation: .remove, item: row.id)) { () async throws(PathStorageError) in
             try await storage.remove(path, version: removed.kind == .file ? removed.version : nil)
         } confirm: { _, database in
             try database.drop(removed.id)

@@ -2,7 +2,7 @@ internal import ReplicaModel
 
 /// A call, recorded before it is made: after a crash or a lost answer it shows what may have been done.
 struct Intent: Hashable, Sendable {
-    enum Deed: Int64, Hashable, Sendable {
+    enum Operation: Int64, Hashable, Sendable {
         case create = 0
         case write = 1
         case move = 2
@@ -12,7 +12,7 @@ struct Intent: Hashable, Sendable {
 
     /// Its number in the table; 0 before it is recorded.
     var number: Int64 = 0
-    var deed: Deed
+    var operation: Operation
     /// The item; 0 if it is still to be created.
     var item: Int64 = 0
     /// The path of a create, or the target of a move.

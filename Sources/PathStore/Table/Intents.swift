@@ -9,7 +9,7 @@ extension Database {
             "INSERT INTO intent (deed, item, parent, name, kind, target, size, hash, mark, base) VALUES (?,?,?,?,?,?,?,?,?,?)"
         try cachedStatement(sql: sql).execute(
             arguments: [
-                intent.deed.rawValue, intent.item, intent.parent, intent.name.blob, intent.kind.rawValue,
+                intent.operation.rawValue, intent.item, intent.parent, intent.name.blob, intent.kind.rawValue,
                 intent.target?.blob, intent.size, intent.hash?.blob, intent.mark, intent.base,
             ])
         return lastInsertedRowID
@@ -38,7 +38,7 @@ extension Database {
 
 extension Intent {
     fileprivate init(_ row: Row) {
-        self.init(deed: Deed(rawValue: row["deed"]) ?? .set)
+        self.init(operation: Operation(rawValue: row["deed"]) ?? .set)
         number = row["number"]
         item = row["item"]
         parent = row["parent"]

@@ -43,7 +43,7 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
         guard !remote.hasSecret else {
             throw Invalid(
                 description:
-                    "the URL holds a secret, which every user could read; make a remote of it with rclone config")
+                    "the URL contains a secret, which every user could read; make a remote of it with rclone config")
         }
         root = String(rest)
     }

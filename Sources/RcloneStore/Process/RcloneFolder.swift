@@ -25,7 +25,7 @@ final class RcloneFolder: Sendable {
     }
 
     private static func failure(_ path: String) -> ServerFailure {
-        .unreachable("\(path) can't be made: \(String(cString: strerror(errno)))")
+        .unreachable("\(path) can't be created: \(String(cString: strerror(errno)))")
     }
 
     /// Removes the socket.

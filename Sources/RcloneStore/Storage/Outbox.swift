@@ -24,7 +24,7 @@ struct Outbox: Sendable {
     init(state: String) throws(RcloneError) {
         folder = state + "/outbox"
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST, chmod(folder, 0o700) == 0 else {
-            throw .failure(.unreachable("\(folder) can't be made: \(Errno(rawValue: errno))"))
+            throw .failure(.unreachable("\(folder) can't be created: \(Errno(rawValue: errno))"))
         }
         Self.empty(folder)
         nothing = Parcel(folder: folder, name: "nothing", isCopy: false)

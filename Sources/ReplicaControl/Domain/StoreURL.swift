@@ -112,7 +112,7 @@ package enum StoreURLError: Error, Equatable, CustomStringConvertible {
         case .relativePath: "a file: URL needs an absolute path, as in file:///srv/store"
         case .parameters: "a file: URL takes no '?' or '#'; write %3F or %23 for these characters in a path"
         case .secret:
-            "the store URL holds a secret, which every user could read; put it into a file with mode 0600 and "
+            "the store URL contains a secret, which every user could read; put it into a file with mode 0600 and "
                 + "give -o credentials=FILE"
         }
     }

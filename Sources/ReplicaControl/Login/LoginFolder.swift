@@ -1,8 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// The folder of the logins' file, opened once and checked: what others can write to could have an old login in it, or a link to a file of
-/// somebody else's. Everything in it is reached by its descriptor.
+/// The folder of `.logins`, opened once and checked: in a folder that others can write to, the file could be an old one or a link.
+/// Everything in it is reached by its descriptor.
 final class LoginFolder {
     static let file = ".logins"
     private static let new = ".logins.new"
@@ -31,7 +31,7 @@ final class LoginFolder {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure() }
         guard status.st_uid == geteuid() else {
-            throw SecretError(message: "\(path) belongs to another user, so no login is kept or found there")
+            throw SecretError(message: "\(path) belongs to another user, so logins are neither saved nor read there")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw SecretError(message: "\(path) can be changed by others: chmod go-w it")

@@ -87,7 +87,7 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
         decoded(user).map { PercentText.encoded($0.utf8) } ?? user
     }
 
-    /// Whether a login that is kept for a place is one for this: in another spelling, or of a user where none is named.
+    /// Whether a login stored for another place applies here: the same place in another spelling, or any user if none is named.
     func takes(_ other: String) -> Bool {
         guard let url = try? StoreURL(other), let place = LoginPlace(url) else { return false }
         return (place.scheme, place.host, place.options) == (scheme, host, options)

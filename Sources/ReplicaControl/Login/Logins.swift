@@ -66,7 +66,7 @@ package struct Logins {
     /// That which a place that is listed is in.
     private func service(of place: String) throws(SecretError) -> SecretService {
         guard let service else {
-            throw SecretError(message: "there is no Secret Service, where the login for \(place) is")
+            throw SecretError(message: "the login for \(place) is in the Secret Service, which is not available")
         }
         return service
     }
@@ -161,7 +161,7 @@ package struct Logins {
             if old == .elsewhere { try service(of: place).forget(place) }
         } catch {
             refusal = refusal ?? error.message
-            if old == .elsewhere { refusal? += "; what is there for \(place) stays there" }
+            if old == .elsewhere { refusal? += "; the earlier login for \(place) could not be removed from the Secret Service" }
         }
         table.entries[place] = .secrets(secrets)
         return .file(path, refusal: refusal)

@@ -37,11 +37,11 @@ package enum SecretLines {
         _ text: String, as value: Value, longest: Int, _ read: (String) throws(SecretError) -> Value
     ) throws(SecretError) -> String {
         guard text.utf8.count <= longest else {
-            throw SecretError(message: "nothing is kept: there is room for \(longest) bytes only")
+            throw SecretError(message: "no login was saved: at most \(longest) bytes can be stored")
         }
         // Why it can't be read does not matter to the person who typed it.
         guard let found = try? read(text), found == value else {
-            throw SecretError(message: "nothing is kept: it could not be read again")
+            throw SecretError(message: "no login was saved: it could not be read back")
         }
         return text
     }

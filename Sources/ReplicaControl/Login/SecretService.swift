@@ -36,7 +36,7 @@ package struct SecretService: Sendable {
         _ = try checked(label, place, input: text, seconds: Self.promptSeconds) { $0.status == 0 }
         guard let found = try find(place), try SecretLines.secrets(in: found, called: "it") == secrets else {
             try clear(place)
-            throw SecretError(message: "the Secret Service does not keep what it is given")
+            throw SecretError(message: "the Secret Service did not store the login unchanged")
         }
     }
 
@@ -101,7 +101,7 @@ package struct SecretService: Sendable {
         }
         guard let result = run(program, words, place, input: input, seconds: seconds) else { throw Self.silence }
         guard isFound(result) else {
-            let line = result.errors.split(separator: "\n").last ?? "it ended with \(result.status)"
+            let line = result.errors.split(separator: "\n").last ?? "it exited with status \(result.status)"
             throw SecretError(message: "the Secret Service can't be used: \(line.replacing("secret-tool: ", with: ""))")
         }
         return result

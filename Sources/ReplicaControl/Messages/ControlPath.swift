@@ -30,7 +30,7 @@ extension ControlPath: Codable {
             self.init(bytes: try container.decode([UInt8].self))
         }
         if bytes.contains(0) {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a path can't hold NUL")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a path can't contain NUL")
         }
     }
 

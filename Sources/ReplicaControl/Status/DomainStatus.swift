@@ -121,7 +121,7 @@ package struct TransferProgress: Codable, Equatable, Sendable {
     /// True while the totals are still growing; otherwise omitted.
     package var counting: Bool?
     /// Why it does not continue, in one line; nil if nothing keeps it.
-    package var obstacle: String?
+    package var reason: String?
 
     /// Counts so far; rates are 0 until there are some.
     package init(

@@ -58,7 +58,7 @@ extension Replica {
                     name.syncedSize = size
                     tree.note(name)
                 }
-                if name.base != nil || name.flags.contains(.createSent) { tree.unrecorded.noteUntold() }
+                if name.base != nil || name.flags.contains(.createSent) { tree.unrecorded.noteUnobservable() }
             }
         }
     }
@@ -67,10 +67,10 @@ extension Replica {
     /// xattrs that are still to be sent, and that a known file was edited. Everything else is found again by comparing
     /// (docs/decisions/no-intent-log.md), and costs nothing here.
     package func recordDurably() throws {
-        let wanted = withTree { $0.unrecorded.untoldChanges }
+        let wanted = withTree { $0.unrecorded.unobservableChanges }
         try durable.withLock { (durable: inout UInt64) throws in
             guard durable < wanted else { return }
-            let now = withTree { $0.unrecorded.untoldChanges }
+            let now = withTree { $0.unrecorded.unobservableChanges }
             try record()
             try database.makeDurable()
             durable = now
@@ -81,7 +81,7 @@ extension Replica {
 extension ItemFields {
     /// Fields that can change without a visible change of inode number, size or times, or without telling which
     /// changed.
-    static let untoldByStatus: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
+    static let unobservable: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
 }
 
 extension Tree {

@@ -9,7 +9,7 @@ struct Unrecorded {
     /// The store's former states of items that changed there.
     private var superseded: [ItemRow] = []
     /// The number of changes that a comparison of the tree with an older database would not find again.
-    private(set) var untoldChanges: UInt64 = 0
+    private(set) var unobservableChanges: UInt64 = 0
 
     /// Whether the database has the current state of all nodes.
     var isEmpty: Bool { nodes.isEmpty && removed.isEmpty }
@@ -29,7 +29,7 @@ struct Unrecorded {
     /// - Returns: Whether its row was about to be deleted.
     mutating func keep(_ number: ItemNumber) -> Bool { removed.remove(number) != nil }
 
-    mutating func noteUntold() { untoldChanges += 1 }
+    mutating func noteUnobservable() { unobservableChanges += 1 }
     mutating func noteAside(_ row: ItemRow) { aside.append(row) }
     mutating func noteSuperseded(_ row: ItemRow) { superseded.append(row) }
 

@@ -13,7 +13,7 @@ package final class DirectoryToImport: Sendable {
     private let folder, directory: Int32
 
     /// Finds and checks it, before anything is created.
-    /// - Throws: ENOTDIR, ENOENT; ELOOP for a symlink on the way; EBUSY for a mount point; EPERM for another user's;
+    /// - Throws: ENOTDIR, ENOENT; ELOOP for a symlink on the way; EBUSY for a mountpoint; EPERM for another user's;
     ///   EINVAL if it is in a domain.
     package init(_ path: FilePath) throws(Errno) {
         guard let last = path.lastComponent else { throw .resourceBusy }

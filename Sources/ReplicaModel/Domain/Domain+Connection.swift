@@ -35,7 +35,7 @@ extension Domain {
     /// Retries everything that waits after a failure, immediately.
     package func retry() {
         engine.pause.stop()
-        engine.store.lookEverywhere()
+        engine.store.pollEverything()
         engine.state.withLock { state in
             state.storeFailure = nil
             state.pulls.isWanted = true

@@ -45,13 +45,13 @@ extension Domain {
     private func awaitInvalidations() async throws {
         guard let presenter = replica.presenter.withLock({ $0 }) else { return }
         // Who made a change may not have come to its invalidation yet.
-        var untold = replica.untoldPlaces
+        var unreported = replica.unreportedPlaces
         let areMade = Locked(false)
         presenter.afterInvalidations { areMade.withLock { $0 = true } }
         try await poll { areMade.withLock { $0 } }
         try await poll {
-            if !untold.isEmpty { untold.formIntersection(replica.untoldPlaces) }
-            return untold.isEmpty
+            if !unreported.isEmpty { unreported.formIntersection(replica.unreportedPlaces) }
+            return unreported.isEmpty
         }
     }
 

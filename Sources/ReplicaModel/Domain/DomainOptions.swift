@@ -10,10 +10,10 @@ package struct DomainOptions: Sendable, Hashable {
     package var pullInterval = 60.0
     /// Seconds after which a fetch without progress is aborted.
     package var stallTimeout = 60.0
-    /// The same for every other call of the store.
+    /// Seconds after which any other call of the store without progress is aborted.
     package var answerTimeout = 300.0
     /// Whether the store's capabilities are enforced for programs, with EACCES or EPERM. If not, they are only shown,
-    /// and the store itself rejects what it does not allow (MODEL.md#items, "gating").
+    /// and the store itself rejects what it does not allow (MODEL.md#items).
     package var enforcesCapabilities = false
     /// Whether set-user-ID and set-group-ID bits are replicated like the other bits of a mode. All users who can write
     /// to the store then get the rights of the local owner, which is root if root imported the directory.

@@ -64,11 +64,11 @@ package final class RequestProgress: Sendable {
     /// All work was found.
     func endCounting() { state.withLock { $0.counts.isCounting = false } }
 
-    /// Begins with an item.
+    /// Starts counting an item.
     /// - Parameters:
-    ///   - most: Its bytes.
-    ///   - bytes: Returns how many of them are done.
-    /// - Returns: What ``finishItem(_:bytes:)`` ends it by.
+    ///   - most: Its size in bytes.
+    ///   - bytes: Returns the bytes transferred.
+    /// - Returns: The key for ``finishItem(_:bytes:)``.
     func begin(bytes most: Int64, _ bytes: @escaping @Sendable () -> Int64) -> Int {
         state.withLock { state in
             state.begun += 1

@@ -85,27 +85,27 @@ struct Presentations {
     /// Names that changed without the kernel's knowledge, and how many invalidations of each it has not carried out yet.
     ///
     /// A rename of such a name moves what the kernel still has there: it shows that item under the new name for good.
-    private var untold: [ItemPlace: Int] = [:]
+    private var unreported: [ItemPlace: Int] = [:]
 
     /// Names of which the kernel has not carried out all invalidations.
-    var untoldPlaces: Set<ItemPlace> { Set(untold.keys) }
+    var unreportedPlaces: Set<ItemPlace> { Set(unreported.keys) }
 
-    mutating func addUntold(_ places: [ItemPlace]) {
-        for place in places { untold[place, default: 0] += 1 }
+    mutating func addUnreported(_ places: [ItemPlace]) {
+        for place in places { unreported[place, default: 0] += 1 }
     }
 
-    mutating func removeUntold(_ places: [ItemPlace]) {
+    mutating func removeUnreported(_ places: [ItemPlace]) {
         for place in places {
-            let left = untold[place, default: 1] - 1
-            untold[place] = left > 0 ? left : nil
+            let left = unreported[place, default: 1] - 1
+            unreported[place] = left > 0 ? left : nil
         }
     }
 
-    /// Notes that the kernel renames between these places: if one of them is untold, both are from then on.
+    /// Notes that the kernel renames between these places: if one of them is unreported, both are from then on.
     /// - Returns: Whether they are.
-    mutating func passOnUntold(_ places: [ItemPlace]) -> Bool {
-        guard places.contains(where: { untold[$0] != nil }) else { return false }
-        addUntold(places)
+    mutating func passOnUnreported(_ places: [ItemPlace]) -> Bool {
+        guard places.contains(where: { unreported[$0] != nil }) else { return false }
+        addUnreported(places)
         return true
     }
 
@@ -177,7 +177,7 @@ extension Replica {
     }
 
     /// Names that changed, and that the mount may still show as they were.
-    var untoldPlaces: Set<ItemPlace> { withTree { $0.presentations.untoldPlaces } }
+    var unreportedPlaces: Set<ItemPlace> { withTree { $0.presentations.unreportedPlaces } }
 
     /// Tells the replica where it is mounted; nil when it no longer is.
     package func setPresenter(_ presenter: (any Presenter)?) {
@@ -198,14 +198,14 @@ extension Replica {
             // One that fails may be made in part.
             let made = Result { () throws(ReplicaError) in _ = try change(tree) }
             let stale = call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
-            if presenter != nil { tree.presentations.addUntold(stale) }
+            if presenter != nil { tree.presentations.addUnreported(stale) }
             return (made, stale)
         }
         if let presenter, !stale.isEmpty { tell(presenter, of: stale) }
         try made.get()
     }
 
-    /// Invalidates places in the kernel. They were noted as untold together with the change.
+    /// Invalidates places in the kernel. They were noted as unreported together with the change.
     func tell(_ presenter: any Presenter, of places: [ItemPlace]) {
         for place in places {
             if place.name.bytes.isEmpty {
@@ -214,7 +214,7 @@ extension Replica {
                 presenter.invalidate(place.name, in: place.folder)
             }
         }
-        presenter.afterInvalidations { [self] in withTree { $0.presentations.removeUntold(places) } }
+        presenter.afterInvalidations { [self] in withTree { $0.presentations.removeUnreported(places) } }
     }
 
     /// Makes `change` when the request that `call` causes arrives.
@@ -227,10 +227,10 @@ extension Replica {
         let carryOut: (Tree) -> Result<Entry?, ReplicaError> = { tree in
             let made = Result { () throws(ReplicaError) in try change(tree) }
             let answer = made.flatMap { node in Result { () throws(ReplicaError) in try tree.answer(call, node) } }
-            var isStale = tree.presentations.passOnUntold(call.places)
+            var isStale = tree.presentations.passOnUnreported(call.places)
             if case .failure = answer, !isStale {
                 // To the kernel the call has failed, and it keeps what it had there; the change may be made, or a part of it.
-                tree.presentations.addUntold(call.places)
+                tree.presentations.addUnreported(call.places)
                 isStale = true
             }
             outcome.withLock {

@@ -58,7 +58,7 @@ extension Replica {
             for name in tree.items.names(of: node) {
                 tree.refreshFingerprint(name)
                 // The other names are items of their own.
-                if name !== node { tree.edit(name, [.mode, .modificationDate, .untoldByStatus]) }
+                if name !== node { tree.edit(name, [.mode, .modificationDate, .unobservable]) }
             }
         }
     }

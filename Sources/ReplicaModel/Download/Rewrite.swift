@@ -1,5 +1,5 @@
 /// Whether a file's bytes in the store may differ from the local ones although its content version is the same
-/// (``StoreProperties/tellsEveryContent``).
+/// (``StoreProperties/reportsEveryContentChange``).
 enum Rewrite: Int, Codable, Comparable {
     /// The version is reliable.
     case no

@@ -33,7 +33,7 @@ final class StagingSink: ContentSink {
     private func put(_ offset: Int64, _ count: Int64, _ write: () throws(Errno) -> Void) throws(RemoteStoreError) {
         guard offset >= 0, offset <= size, count <= size - offset else {
             isOverfull.withLock { $0 = true }
-            throw .malformedAnswer("more came than the item has")
+            throw .malformedAnswer("the store sent more bytes than the item's size")
         }
         do throws(Errno) {
             try write()

@@ -136,7 +136,7 @@ extension SyncEngine {
                 return .left
             case .needsAnswers(let folders):
                 for folder in folders { _ = await ask(folder) }
-                postpone(change.identifier, .itemUnavailable("the store has it in a folder that is in it here"))
+                postpone(change.identifier, .itemUnavailable("in the store it is inside a folder that it contains here"))
                 return .left
             }
         } catch {
@@ -158,7 +158,7 @@ extension SyncEngine {
 
     /// Postpones a change; other items go on.
     func postpone(_ identifier: ItemIdentifier, _ error: RemoteStoreError) {
-        log.warning("a change is put off", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
+        log.warning("a change is postponed", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
         let jitter = random()
         let isKnown = replica.withTree { $0.items[identifier] != nil }
         let retryAt = state.withLock {
@@ -218,6 +218,6 @@ extension Errno {
     /// Why a change of the store was not applied.
     fileprivate var hindrance: String {
         let hint = self == .notPermitted ? "; what is immutable or append-only stays as it is, see lsattr(1)" : ""
-        return "it cannot be made here: \(self)\(hint)"
+        return "it cannot be created here: \(self)\(hint)"
     }
 }

@@ -95,7 +95,7 @@ extension SyncEngine {
             var window = window
             window.word = .held
             try keep(window)
-            log.warning("the store deleted more than half of the domain: a person is asked")
+            log.warning("the store deleted more than half of the domain: waiting for approval")
         }
         let left = try replica.restoreAllDeleted()
         let held = try replica.countDeletions(firstLater: window.firstLater).counts.noted

@@ -40,7 +40,7 @@ extension SyncEngine {
             }
         } catch {
             // Only that somebody waits for it lets a store look everywhere, and it may have given up.
-            if state.withLock({ $0.pulls.lookers > 0 }) { store.lookEverywhere() }
+            if state.withLock({ $0.pulls.lookers > 0 }) { store.pollEverything() }
             switch error {
             case .store(let error): noteFeedFailure(error)
             case .here(let trouble):
@@ -175,7 +175,7 @@ extension SyncEngine {
             }
             if !batch.moreComing { return true }
             empty = changes.isEmpty ? empty + 1 : 0
-            if empty > Self.mostEmptyBatches { throw .store(.malformedAnswer("more is to come, and nothing comes")) }
+            if empty > Self.mostEmptyBatches { throw .store(.malformedAnswer("the store announces more changes but returns none")) }
         }
         return false
     }
@@ -241,7 +241,7 @@ extension SyncEngine {
     }
 
     /// How contents are treated when an item's changes were not observed.
-    var unseenRewrite: Rewrite { store.properties.tellsEveryContent ? .no : .ifTouched }
+    var unseenRewrite: Rewrite { store.properties.reportsEveryContentChange ? .no : .ifTouched }
 
     /// A domain starts with the listing of its root, unless the root is listed already.
     private func listRoot() async throws(ReceiveFailure) {

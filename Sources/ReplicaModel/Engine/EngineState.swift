@@ -109,7 +109,7 @@ struct ArrivalState {
     var updating: Set<ItemIdentifier> = []
     /// Fetched content.
     var staged: [ItemIdentifier: StagedContent] = [:]
-    /// Files that were compared with the store's of the same content version, until that is applied.
+    /// Results of content comparisons, until they are applied.
     var compared: [ItemIdentifier: ComparedContent] = [:]
     private var lastStaged = 0
 

@@ -107,8 +107,8 @@ extension ItemFields {
     /// The initial state of a new item of this kind.
     static func ofNew(_ kind: ItemKind) -> ItemFields {
         switch kind {
-        case .file: [.contents, .place, .mode, .modificationDate, .untoldByStatus]
-        case .folder: [.place, .mode, .modificationDate, .untoldByStatus]
+        case .file: [.contents, .place, .mode, .modificationDate, .unobservable]
+        case .folder: [.place, .mode, .modificationDate, .unobservable]
         case .symlink: [.place, .modificationDate]
         }
     }

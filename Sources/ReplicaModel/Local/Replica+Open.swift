@@ -155,7 +155,7 @@ extension Tree {
         for name in items.names(of: node) where name.base != nil || name.flags.contains(.createSent) {
             edit(name, [.contents, .modificationDate])
             name.syncedSize = min(name.syncedSize ?? 1, 1)
-            unrecorded.noteUntold()
+            unrecorded.noteUnobservable()
         }
     }
 

@@ -54,7 +54,7 @@ extension Replica {
                 tree.noteMove(of: node, to: newName, in: into)
             }
             let paths = isHeard ? [former, tree.path(of: into) + [newName]] : []
-            return (presenter != nil && tree.presentations.passOnUntold(places), paths)
+            return (presenter != nil && tree.presentations.passOnUnreported(places), paths)
         }
         if let from = paths.first, let to = paths.last {
             post(.localMove, from: from, to: to)
@@ -85,7 +85,7 @@ extension Tree {
     func noteMove(of node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
         // Comparing with a database that doesn't know the item yet would find a new one, and the store's at the old place.
-        if node.base != nil || node.flags.contains(.createSent) { unrecorded.noteUntold() }
+        if node.base != nil || node.flags.contains(.createSent) { unrecorded.noteUnobservable() }
         touch(node)
         clearFailure(node)
         // A store that rejected it at its old place may accept it here.
@@ -138,7 +138,7 @@ extension Tree {
         guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return makeTombstone(old) }
-        unrecorded.noteUntold()
+        unrecorded.noteUnobservable()
         setBase(nil, of: old)
         let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }

@@ -36,8 +36,8 @@ extension Failure {
         code == RemoteStoreError.insufficientQuota.code || code == RemoteStoreError.readOnly.code
     }
 
-    /// Whether nothing is known that keeps the store from returning what it has: it accepts no changes or does not answer
-    /// them, is busy, this computer's disk is full or its database fails, or nobody waited for its answer.
+    /// Whether the store may still be readable despite this failure: it accepts no changes or does not answer them, is busy,
+    /// this computer's disk is full or its database fails, or nobody waited for its answer.
     var leavesStoreReadable: Bool {
         let others: [RemoteStoreError] = [.busy(seconds: 0), .unanswered, .cancelled]
         return isOfChanges || isHere || others.contains { $0.code == code }

@@ -21,7 +21,7 @@ extension SyncEngine {
         let isReached = state.withLock {
             $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
         }
-        guard isReached, !watch.hasLeftCalls, !replica.isScanning else { return }
+        guard isReached, !watch.hasAbandonedCalls, !replica.isScanning else { return }
         do {
             try await makeDurable()
         } catch {

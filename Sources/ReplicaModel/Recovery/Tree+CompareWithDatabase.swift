@@ -133,7 +133,7 @@ extension Tree {
             fingerprint.changed != node.fingerprint.changed
             && (node.kind == .file || fingerprint.changed != fingerprint.modified)
         if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan?.mode == .afterCrash {
-            edit(node, [.mode, .untoldByStatus])
+            edit(node, [.mode, .unobservable])
         }
     }
 

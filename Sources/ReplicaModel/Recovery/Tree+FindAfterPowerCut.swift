@@ -13,7 +13,7 @@ extension Tree {
         items.writing[node.number] = nil
         let isDurable = !node.flags.contains(.doubtful)
         if fingerprint.mode != node.fingerprint.mode, isDurable, node.base != nil {
-            edit(node, [.mode, .untoldByStatus])
+            edit(node, [.mode, .unobservable])
         }
         if fingerprint != node.fingerprint { distrustMetadata(of: node) }
         guard !line.isDataless else { return findPlaceholder(node, line, in: folder) }

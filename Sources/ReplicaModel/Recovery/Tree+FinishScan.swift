@@ -142,7 +142,7 @@ extension Tree {
         makeTombstone(node)
     }
 
-    /// Creates a missing item again as dataless. Absence never counts as deletion (tenet 2): content that a power cut
+    /// Creates a missing item again as dataless. Absence never counts as deletion (SEMANTICS, principle 2): content that a power cut
     /// removed is fetched again.
     private func bringBack(_ node: Node) {
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {

@@ -92,9 +92,9 @@ public protocol RemoteStore: Sendable {
         _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError)
 
-    /// The next ``enumerateChanges(from:)`` has to report all that the storage has by then, even if it takes long: somebody waits
-    /// for it. Empty by default: a store that looks at each call, or is told of every change, need not do anything.
-    func lookEverywhere()
+    /// The next ``enumerateChanges(from:)`` must report every change in the storage, even if that takes long, because a caller
+    /// waits for it. Empty by default: right for a store that checks on each call or is notified of every change.
+    func pollEverything()
 
     /// Yields whenever something may have changed in the store; finishes if it never will again.
     func signals() -> AsyncStream<Void>
@@ -117,5 +117,5 @@ extension RemoteStore {
 
     public func usage() async throws(RemoteStoreError) -> StoreUsage? { nil }
 
-    public func lookEverywhere() {}
+    public func pollEverything() {}
 }

@@ -11,7 +11,7 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     /// Whether each content has a version of its own. If not, for example because versions consist of size and time, an
     /// item with a new metadata version may also have new content: the local content is compared, except for changes
     /// that the feed reports (``ChangeBatch/rewritten``).
-    public var tellsEveryContent: Bool
+    public var reportsEveryContentChange: Bool
     public var isCaseSensitive: Bool
     /// The longest name in bytes of UTF-8.
     public var longestName: Int
@@ -26,6 +26,13 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     /// Whether a directory may be imported into it (statement 11).
     public var allowsImport: Bool
 
+    private enum CodingKeys: String, CodingKey {
+        case fields, keepsSymlinks, keepsTrash, fetchesRanges, hasChangeFeed
+        /// The name in `store.json` when the property was `tellsEveryContent`.
+        case reportsEveryContentChange = "tellsEveryContent"
+        case isCaseSensitive, longestName, keepsIdentifiers, recognizesCreates, concurrency, allowsImport
+    }
+
     /// The properties of a store that keeps everything, but no trash.
     public init() {
         fields = .all
@@ -33,7 +40,7 @@ public struct StoreProperties: Sendable, Hashable, Codable {
         keepsTrash = false
         fetchesRanges = true
         hasChangeFeed = true
-        tellsEveryContent = true
+        reportsEveryContentChange = true
         isCaseSensitive = true
         longestName = 255
         keepsIdentifiers = true

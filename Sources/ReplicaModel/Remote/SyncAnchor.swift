@@ -42,7 +42,7 @@ public struct ChangeBatch: Sendable {
     /// The items that were definitely deleted.
     public var deleted: [ItemIdentifier]
     /// The items in ``updated`` that may have new content although their content version has not changed
-    /// (``StoreProperties/tellsEveryContent``): their local content is compared.
+    /// (``StoreProperties/reportsEveryContentChange``): their local content is compared.
     public var rewritten: Set<ItemIdentifier> = []
     /// The anchor after these changes.
     public var anchor: SyncAnchor

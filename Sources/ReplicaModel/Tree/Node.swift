@@ -188,7 +188,7 @@ final class Node {
     var lacksCapability = false
     /// Whether the database has this node's present state.
     var isRecorded = false
-    /// Whether it has a row there. Where that was not written after all, its next one is written as a new one.
+    /// Whether the database has a row for it; if writing the row failed, the next write inserts it.
     var hasRow = false
 
     init(number: ItemNumber, parent: Node?, name: FileName, kind: ItemKind) {

@@ -15,7 +15,7 @@ package final class Replica: Sendable {
     /// Where the domain's folders are.
     package let folders: StateFolders
     let recording = Locked(Recording(), rank: .recording)
-    /// The value of ``Unrecorded/untoldChanges`` up to which the database survives a power cut.
+    /// The value of ``Unrecorded/unobservableChanges`` up to which the database survives a power cut.
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()

@@ -6,7 +6,7 @@ extension Tree {
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
-        unrecorded.noteUntold()
+        unrecorded.noteUnobservable()
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []

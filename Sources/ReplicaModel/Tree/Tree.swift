@@ -103,7 +103,7 @@ final class Tree {
     func edit(_ node: Node, _ fields: ItemFields) {
         // The store's root is not ours to change: it may be shared, or not have any of this (SEMANTICS).
         guard !node.flags.contains(.special), node !== root else { return note(node) }
-        if node.base != nil, !fields.isDisjoint(with: .untoldByStatus) { unrecorded.noteUntold() }
+        if node.base != nil, !fields.isDisjoint(with: .unobservable) { unrecorded.noteUnobservable() }
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         touch(node)

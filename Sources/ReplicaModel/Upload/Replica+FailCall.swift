@@ -173,7 +173,7 @@ extension Replica {
                 let error = RemoteStoreError.filenameCollision(other)
                 let retryAt = tree.clock.now() + backoff(count - StoreNames.mostCollisions)
                 tree.setFailure(
-                    of: node, code: error.code, "the store says of every name that it is taken", retryAt: retryAt)
+                    of: node, code: error.code, "the store rejects every name as taken", retryAt: retryAt)
                 return false
             }
             return !node.isDeleted && node.name == outgoing.template.filename

@@ -7,17 +7,17 @@ final class Sender: Sendable {
         var rest: ArraySlice<Outgoing> = []
         var task: Task<Void, Never>?
         var isCancelled = false
-        var isLeft = false
+        var isAbandoned = false
     }
 
     let progress = CallWatch.Progress()
     private let state = Locked(State())
 
     /// Whether the task has to end, because a call was not answered in time.
-    var isGivenUp: Bool { state.withLock { $0.isCancelled || $0.isLeft } }
+    var isGivenUp: Bool { state.withLock { $0.isCancelled || $0.isAbandoned } }
 
     /// Whether somebody else has taken over what the task would have done.
-    var isLeft: Bool { state.withLock { $0.isLeft } }
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     func start(on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Void) {
         let task = Task(executorPreference: executor) { await body() }
@@ -31,7 +31,7 @@ final class Sender: Sendable {
     func begin(_ calls: [Outgoing]) { state.withLock { $0.rest = calls[...] } }
 
     /// - Returns: The call to make next.
-    func next() -> Outgoing? { state.withLock { $0.isLeft ? nil : $0.rest.popFirst() } }
+    func next() -> Outgoing? { state.withLock { $0.isAbandoned ? nil : $0.rest.popFirst() } }
 
     func cancel() {
         let task = state.withLock { state in
@@ -41,15 +41,15 @@ final class Sender: Sendable {
         task?.cancel()
     }
 
-    /// The call that the task waited for was left: it does nothing more, and somebody will take over.
-    func stop() { state.withLock { $0.isLeft = true } }
+    /// The call that the task waited for was abandoned: it does nothing more, and somebody will take over.
+    func stop() { state.withLock { $0.isAbandoned = true } }
 
     /// Takes over from the task.
     /// - Returns: The calls that it has not made.
-    func leave() -> [Outgoing] {
+    func abandon() -> [Outgoing] {
         state.withLock { state in
             defer { state.rest = [] }
-            state.isLeft = true
+            state.isAbandoned = true
             return Array(state.rest)
         }
     }

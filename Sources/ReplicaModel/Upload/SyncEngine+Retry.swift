@@ -40,7 +40,7 @@ extension SyncEngine {
     /// Runs `body`, which waits for all that the store has: a look everywhere that fails meanwhile is made again, however often.
     func lookingEverywhere<Value>(_ body: () async throws -> Value) async throws -> Value {
         state.withLock { $0.pulls.lookers += 1 }
-        store.lookEverywhere()
+        store.pollEverything()
         defer { state.withLock { $0.pulls.lookers -= 1 } }
         return try await body()
     }

@@ -43,7 +43,7 @@ extension SyncEngine {
             let sender = Sender()
             sender.start(on: store.executor) {
                 await self.work(sender)
-                if !sender.isLeft { self.releaseSender() }
+                if !sender.isAbandoned { self.releaseSender() }
             }
         }
         // An import that is empty, or whose items the store already had, leaves nothing to send.
@@ -201,7 +201,7 @@ extension SyncEngine {
     private func uploadOrAbandon(_ call: Outgoing, _ sender: Sender) async {
         guard mayCall, !sender.isGivenUp else { return abandon(call) }
         await upload(call, by: sender)
-        if !sender.isLeft { ended(call) }
+        if !sender.isAbandoned { ended(call) }
     }
 
     /// Does not make a call that was begun.

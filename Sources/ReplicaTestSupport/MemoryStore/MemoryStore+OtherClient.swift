@@ -22,13 +22,13 @@ extension MemoryStore {
     }
 
     /// Writes a file of the same size under the same content version.
-    /// - Parameter isTold: Whether the feed reports it.
+    /// - Parameter isReported: Whether the feed reports it.
     @discardableResult
-    public func rewrite(_ text: String, at path: String, isTold: Bool) -> Item {
+    public func rewrite(_ text: String, at path: String, isReported: Bool) -> Item {
         change { tree in
             let (folder, name) = tree.makeFolders(above: path)
             let identifier = tree.children[folder]?[name] ?? .root
-            tree.rewrite(Array(text.utf8), of: identifier, isTold: isTold)
+            tree.rewrite(Array(text.utf8), of: identifier, isReported: isReported)
             return identifier
         }
     }

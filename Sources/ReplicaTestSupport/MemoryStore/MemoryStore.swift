@@ -45,9 +45,9 @@ public final class MemoryStore: RemoteStore {
     }
 
     /// Whether the feed also reports changes made through the store.
-    public var tellsOwnChanges: Bool {
-        get { tree.withLock { $0.tellsOwnChanges } }
-        set { tree.withLock { $0.tellsOwnChanges = newValue } }
+    public var reportsOwnChanges: Bool {
+        get { tree.withLock { $0.reportsOwnChanges } }
+        set { tree.withLock { $0.reportsOwnChanges = newValue } }
     }
 
     /// The maximum number of items of a page of a listing, at least 1.
@@ -106,7 +106,7 @@ public final class MemoryStore: RemoteStore {
         }
         if let before { try await before(call) }
         let result = try tree.withLock { tree throws(RemoteStoreError) in
-            tree.feed.isSilent = !tree.tellsOwnChanges
+            tree.feed.isSilent = !tree.reportsOwnChanges
             defer { tree.feed.isSilent = false }
             return try body(&tree)
         }

@@ -23,7 +23,7 @@ struct MemoryTree {
     /// Whether the content version changes with every change.
     var hasOneVersion = false
     /// Whether the feed reports changes made through the store.
-    var tellsOwnChanges = true
+    var reportsOwnChanges = true
     var feed = MemoryFeed()
     var counter = 0
 
@@ -112,12 +112,12 @@ struct MemoryTree {
     }
 
     /// Gives a file new content under the same content version, like a rewrite that restores size and time.
-    /// - Parameter isTold: Whether the feed reports it.
-    mutating func rewrite(_ content: [UInt8], of identifier: ItemIdentifier, isTold: Bool) {
+    /// - Parameter isReported: Whether the feed reports it.
+    mutating func rewrite(_ content: [UInt8], of identifier: ItemIdentifier, isReported: Bool) {
         precondition(nodes[identifier]?.content.count == content.count)
         nodes[identifier]?.content = content
         contentHistory.insert(content)
-        if isTold { rewritten.insert(identifier) }
+        if isReported { rewritten.insert(identifier) }
         touch(identifier)
     }
 

@@ -10,14 +10,14 @@ extension StorePromises {
             try subject.expect(batch.updated.isEmpty && batch.deleted.isEmpty, "the feed tells of changes")
             try subject.expect(!batch.moreComing, "more is coming")
         },
-        feed("another client's file is told") { subject in
+        feed("another client's new file is reported") { subject in
             var mirror = try await StoreMirror(subject)
             try await subject.other.write([1, 2, 3], to: "file")
             try await mirror.update(until: "a file was made") { $0.item("file")?.size == 3 }
             guard let told = mirror.item("file") else { return }
             try subject.expect(try await subject.refreshed(told) == told, "the item is not as told")
         },
-        feed("another client's write is told, with a new version") { subject in
+        feed("another client's write is reported with a new version") { subject in
             let old = try await subject.file("file", "old!")
             var mirror = try await StoreMirror(subject)
             try await subject.other.write(Array("new!".utf8), to: "file")
@@ -25,7 +25,7 @@ extension StorePromises {
                 $0.item("file").map { $0.version.content != old.version.content } ?? false
             }
         },
-        feed("another client's delete is told") { subject in
+        feed("another client's deletion is reported") { subject in
             let file = try await subject.file("file")
             let folder = try await subject.folder("folder")
             var mirror = try await StoreMirror(subject)
@@ -46,7 +46,7 @@ extension StorePromises {
             try subject.expect(mirror.item("before") == nil, "the old name is still told")
         },
         feed(
-            "another client's rename is told, though the item may be another then",
+            "another client's rename is reported, possibly as a new item",
             when: StorePromise.lacking(\.keepsIdentifiers)
         ) { subject in
             let file = try await subject.file("before", "text")
@@ -70,7 +70,7 @@ extension StorePromises {
             }
             try subject.expect(!mirror.deleted.contains(file.identifier), "it was told as deleted")
         },
-        feed("another client's move into a folder that is listed right after is told too") { subject in
+        feed("another client's move into a folder that is listed next is reported") { subject in
             try await subject.other.makeFolder("folder")
             let file = try await subject.file("file")
             var mirror = try await StoreMirror(subject)
@@ -83,7 +83,7 @@ extension StorePromises {
                 return listed.first?.identifier == file.identifier ? told?.parent == folder.identifier : told == nil
             }
         },
-        feed("what is told of own changes equals the answers") { subject in
+        feed("reports of own changes match the answers") { subject in
             var mirror = try await StoreMirror(subject)
             let one = try await subject.file("one", "1")
             let two = try subject.made(await subject.modify(one, .contents, Array("2".utf8)))
@@ -100,7 +100,7 @@ extension StorePromises {
             }
             try subject.expect(!mirror.deleted.contains(last.identifier), "it was told as deleted")
         },
-        feed("many changes are all told, over all batches") { subject in
+        feed("many changes are all reported, across batches") { subject in
             var mirror = try await StoreMirror(subject)
             for number in 0..<40 { try await subject.other.write([1], to: "file \(number)") }
             for number in 0..<20 { try await subject.other.delete("file \(number)") }

@@ -2,7 +2,7 @@ import ReplicaModel
 
 extension StorePromises {
     static let concurrency: [StorePromise] = [
-        StorePromise("creates at once in one folder all arrive") { subject in
+        StorePromise("concurrent creates in one folder all succeed") { subject in
             let folder = try await subject.folder("folder")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<48 {
@@ -16,7 +16,7 @@ extension StorePromises {
             }
             try subject.expect(try await subject.list(folder.identifier).count == 48, "some are missing")
         },
-        StorePromise("of creates of one name at once exactly one wins") { subject in
+        StorePromise("of concurrent creates of one name exactly one succeeds") { subject in
             for round in 0..<5 {
                 let winners = try await withThrowingTaskGroup(of: Item?.self) { group in
                     for number in 0..<6 {
@@ -35,7 +35,7 @@ extension StorePromises {
             }
             try subject.expect(try await subject.list().count == 5, "there are more items than names")
         },
-        StorePromise("moves to one place at once lose nothing") { subject in
+        StorePromise("concurrent moves to one place lose nothing") { subject in
             let files = try await [subject.file("one", "1"), subject.file("two", "2"), subject.file("three", "3")]
             await withTaskGroup(of: Void.self) { group in
                 for file in files {

@@ -187,7 +187,7 @@ extension StorePromises {
             try subject.expect(found?.filename == FileName("after"), "it is not in its newest state")
         },
         StorePromise(
-            "what was made before is taken when it is sent again", when: StorePromise.lacking(\.recognizesCreates)
+            "a repeated create adopts the earlier item", when: StorePromise.lacking(\.recognizesCreates)
         ) { subject in
             let template = subject.template("file")
             let item = try subject.made(await subject.create(template, [1, 2]))

@@ -33,7 +33,7 @@ extension StorePromises {
             try subject.expect(items.map(\.identifier) == [inner.identifier], "not the direct children")
             try subject.expect(items.first?.parent == folder.identifier, "the child names another parent")
         },
-        StorePromise("item and listing tell the same") { subject in
+        StorePromise("item and listing agree") { subject in
             let file = try await subject.file("file")
             let folder = try await subject.folder("folder")
             for listed in try await subject.list() {

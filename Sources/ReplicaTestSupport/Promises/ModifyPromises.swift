@@ -103,7 +103,7 @@ extension StorePromises {
             }
             try subject.expect(try await subject.list().isEmpty, "something is left")
         },
-        StorePromise("a change of metadata, name or place of a newer content than the base says so") { subject in
+        StorePromise("a metadata change on an outdated content sets shouldFetchContent") { subject in
             for (field, sample) in samples(subject.store.properties.fields) + [(.filename, ItemMetadata())] {
                 let name = "field \(field.rawValue)"
                 let old = try await subject.file(name, "old")

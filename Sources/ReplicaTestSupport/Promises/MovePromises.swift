@@ -46,7 +46,7 @@ extension StorePromises {
             try await subject.expectContent(one, "one", [0x31])
             try await subject.expectContent(two, "two", [0x32])
         },
-        StorePromise("a rename to the own name is done") { subject in
+        StorePromise("a rename to the same name succeeds") { subject in
             let old = try await subject.file("file")
             let new = try subject.made(await subject.modify(old, .place))
             try subject.expect(new.identifier == old.identifier, "the identifier changed")

@@ -3,7 +3,7 @@ import ReplicaModel
 /// A store's knowledge after it is reopened: a daemon is restarted at each login, and after each crash.
 extension StorePromises {
     static let reopening: [StorePromise] = [
-        StorePromise("opened again it has the same items, versions and bytes") { subject in
+        StorePromise("after reopening, items, versions and bytes are the same") { subject in
             let folder = try await subject.folder("folder")
             let file = try await subject.file("file", "content", in: folder.identifier)
             let old = try await subject.file("edited", "old")
@@ -20,7 +20,7 @@ extension StorePromises {
             try subject.expect(try await again.names(folder.identifier) == ["file"], "the folder lists something else")
             try await again.expectContent(edited, "edited", Array("new".utf8))
         },
-        StorePromise("opened again it has what was deleted no more") { subject in
+        StorePromise("after reopening, deleted items stay deleted") { subject in
             let file = try await subject.file("file")
             try await subject.store.deleteItem(file.identifier, base: file.version)
             let again = try await subject.reopened()
@@ -28,20 +28,20 @@ extension StorePromises {
             let error = try await again.failure("asking for it") { _ = try await again.refreshed(file) }
             try subject.expect(error == .noSuchItem(file.identifier), "asking for it was \(error)")
         },
-        StorePromise("opened again it finds what a template made", when: \.recognizesCreates) { subject in
+        StorePromise("after reopening, created items are found by their templates", when: \.recognizesCreates) { subject in
             let template = subject.template("file")
             let item = try subject.made(await subject.create(template, [1, 2]))
             let found = try await subject.reopened().store.itemCreated(from: template)
             try subject.expect(found == item, "it found \(String(describing: found))")
         },
-        StorePromise("opened again it takes an edit of what it had") { subject in
+        StorePromise("after reopening, an edit on an earlier base is accepted") { subject in
             let file = try await subject.file("file", "before")
             let again = try await subject.reopened()
             let edited = try again.made(await again.modify(file, .contents, Array("after".utf8)))
             try subject.expect(edited.identifier == file.identifier, "it is another item now")
             try await again.expectContent(edited, "file", Array("after".utf8))
         },
-        StorePromise("opened again it tells what happened meanwhile, or that it cannot", when: \.hasChangeFeed) {
+        StorePromise("after reopening, changes made while it was closed are reported, or the anchor has expired", when: \.hasChangeFeed) {
             subject in
             _ = try await subject.list()
             let anchor = try await subject.store.currentAnchor()

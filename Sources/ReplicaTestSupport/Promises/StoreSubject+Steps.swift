@@ -7,13 +7,13 @@ extension StoreSubject {
     }
 
     /// The error of `body`; success breaks the promise.
-    func failure(_ deed: String, _ body: () async throws -> Void) async throws -> RemoteStoreError {
+    func failure(_ action: String, _ body: () async throws -> Void) async throws -> RemoteStoreError {
         do {
             try await body()
         } catch let error as RemoteStoreError {
             return error
         }
-        throw BrokenPromise("\(deed) should have failed")
+        throw BrokenPromise("\(action) should have failed")
     }
 
     /// Polls until the answer is yes, or the limit is reached.

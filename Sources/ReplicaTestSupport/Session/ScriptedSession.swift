@@ -15,7 +15,7 @@ package struct ScriptedSession: Sendable {
         package init(files: @escaping @Sendable () async throws -> [String: [UInt8]]) { self.files = files }
     }
 
-    private let store: PatientStore
+    private let store: RetryingStore
     private let outside: Outside
     private let step: @Sendable (String?) -> Void
     /// The size from which the storage receives a file in parts, in bytes.
@@ -29,7 +29,7 @@ package struct ScriptedSession: Sendable {
     package init(
         _ store: any RemoteStore, _ outside: Outside, large size: Int, step: @escaping @Sendable (String?) -> Void
     ) {
-        (self.store, self.outside, self.size, self.step) = (PatientStore(store), outside, size, step)
+        (self.store, self.outside, self.size, self.step) = (RetryingStore(store), outside, size, step)
         (keepsLinks, keepsModes) = (store.properties.keepsSymlinks, store.properties.fields.contains(.mode))
     }
 

@@ -37,7 +37,7 @@ final class SFTPConnection: Sendable {
         do throws(Errno) {
             wakeUp = try OwnedDescriptor(checking: cl_eventfd(0, CL_EFD_CLOEXEC | CL_EFD_NONBLOCK))
         } catch {
-            throw .unreachable("the connection can't be made: \(error)")
+            throw .unreachable("the connection can't be opened: \(error)")
         }
         state.withLock { $0.outgoing = [SFTPRequest.hello] }
         let isStarted = Thread.run { [self] in
@@ -45,7 +45,7 @@ final class SFTPConnection: Sendable {
             end(process.run(call))
             isGone.fulfil(())
         }
-        if !isStarted { throw .unreachable("the connection can't be made: no thread is left") }
+        if !isStarted { throw .unreachable("the connection can't be opened: no thread could be created") }
     }
 
     /// The process ID of ssh while it is running.

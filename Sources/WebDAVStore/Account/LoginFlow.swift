@@ -90,7 +90,7 @@ package struct LoginFlow: Sendable {
                 }
             }
         }
-        throw .notAuthenticated("nobody granted access on the server's page")
+        throw .notAuthenticated("access was not granted on the server's page in time")
     }
 
     private static var strange: ServerFailure { .unreachable("the server's answer is not a valid Nextcloud answer") }

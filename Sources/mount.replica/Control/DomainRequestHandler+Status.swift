@@ -47,7 +47,7 @@ extension DomainRequestHandler {
                     let isStuck = former?.itemsDone == progress.itemsDone && former?.bytesDone == progress.bytesDone
                     former = progress
                     // Without it the wait goes on all the same.
-                    if isForStability, isStuck { progress.obstacle = try? obstacle() }
+                    if isForStability, isStuck { progress.reason = try? reasonForWaiting() }
                     try await events.send(.progress(progress))
                 }
                 return nil
@@ -60,8 +60,8 @@ extension DomainRequestHandler {
         }
     }
 
-    /// What keeps the domain from being in step, for somebody who waits.
-    private func obstacle() throws -> String? {
+    /// Why the domain cannot get in sync.
+    private func reasonForWaiting() throws -> String? {
         let status = try status()
         switch status.state {
         case .offline, .disconnected, .held:

@@ -58,9 +58,9 @@ final class Daemon: Sendable {
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
         // umount(8) returns before we have learned of it; programs that still use the detached mount delay nothing.
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
-        guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is ending") }
+        guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is stopping") }
         guard mountpoint == nil else {
-            throw ControlFailure(.busy, "\(location.name) is mounted on \(mountpoint.map(\.string) ?? "") already")
+            throw ControlFailure(.busy, "\(location.name) is already mounted on \(mountpoint.map(\.string) ?? "")")
         }
         try refuseOwnPlaces(path)
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
@@ -117,7 +117,7 @@ final class Daemon: Sendable {
         do throws(ControlFailure) {
             try unmount(isLazy: true)
         } catch {
-            log.error("the mount stays", metadata: ["error": "\(error.message)"])
+            log.error("the mount could not be removed", metadata: ["error": "\(error.message)"])
         }
         state.withLock { $0.mount }?.waitForEnd()
         stopServing()
@@ -137,7 +137,7 @@ final class Daemon: Sendable {
             do {
                 try await domain.stop()
             } catch {
-                log.error("not everything is recorded", metadata: ["error": "\(error)"])
+                log.error("some changes could not be recorded", metadata: ["error": "\(error)"])
             }
             await store.close()
             stopped.open()

@@ -160,7 +160,7 @@ struct MountRequest: Equatable {
 
     fileprivate init(_ reader: ArgumentReader) throws(MountUsageError) {
         let values = try reader.values("SPEC DIR [-sfnv] [-o OPTS]", 2)
-        guard !values[1].isEmpty else { throw MountUsageError("the mount point can't be empty") }
+        guard !values[1].isEmpty else { throw MountUsageError("the mountpoint can't be empty") }
         mountpoint = OptionText.path(values[1])
         options = reader.options
         isFake = reader.flags.contains(.fake)

@@ -19,7 +19,7 @@ private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
     return switch errno {
     case .notDirectory: ControlFailure(.cannotImport, "\(what) is not a directory")
     case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): no such directory")
-    case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
+    case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mountpoint: unmount it first")
     case .tooManySymbolicLinkLevels:
         ControlFailure(.cannotImport, "\(what): a symbolic link is on the way; name the directory by its own path")
     case .stale: ControlFailure(.cannotImport, "\(what) was replaced meanwhile; nothing was changed")

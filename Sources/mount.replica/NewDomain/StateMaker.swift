@@ -43,7 +43,7 @@ struct StateMaker {
         try makeFolders(above: entry)
         try creation.run(.makeLink) {
             guard symlink(folders.root.string, entry.string) == 0 else {
-                throw ControlFailure(.failed, "\(entry) can't be made: \(Errno(rawValue: errno))")
+                throw ControlFailure(.failed, "\(entry) can't be created: \(Errno(rawValue: errno))")
             }
         } undo: {
             unlink(entry.string)
@@ -58,7 +58,7 @@ struct StateMaker {
             // In proc(5), the folder above is there all the same.
             if try makeFolder(folder) { return }
         }
-        throw ControlFailure(.failed, "\(folder) can't be made: \(Errno.noSuchFileOrDirectory)")
+        throw ControlFailure(.failed, "\(folder) can't be created: \(Errno.noSuchFileOrDirectory)")
     }
 
     /// - Returns: False if the folder above is missing.
@@ -67,7 +67,7 @@ struct StateMaker {
             switch errno {
             case EEXIST: return true
             case ENOENT: return false
-            default: throw ControlFailure(.failed, "\(folder) can't be made: \(Errno(rawValue: errno))")
+            default: throw ControlFailure(.failed, "\(folder) can't be created: \(Errno(rawValue: errno))")
             }
         }
         // Another domain may have been created in it meanwhile.
@@ -80,7 +80,7 @@ struct StateMaker {
 
     private func said(_ body: () throws -> Void) throws {
         do { try body() } catch Errno.resourceBusy {
-            throw ControlFailure(.busy, "another process is making a domain at \(folders.root): try again")
+            throw ControlFailure(.busy, "another process is creating a domain at \(folders.root): try again")
         } catch let errno as Errno {
             guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
             throw ControlFailure(

@@ -104,7 +104,7 @@ struct DaemonPlan {
             if case .daemon(let status) = try client.request(.hello, timeout: Self.stopTimeoutSeconds),
                 let place = status.mountpoint
             {
-                throw ControlFailure(.busy, "\(domain.name) is mounted on \(place.path) already, by another daemon")
+                throw ControlFailure(.busy, "\(domain.name) is already mounted on \(place.path) by another daemon")
             }
             _ = try client.request(.unmount(flush: false), timeout: Self.stopTimeoutSeconds)
         } catch let failure as ControlFailure where failure.code == .notRunning {

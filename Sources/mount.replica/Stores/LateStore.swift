@@ -30,7 +30,7 @@ final class LateStore: RemoteStore {
     private let opening: @Sendable () async throws(OpeningFailure) -> OpenStore
     private let opened = Locked<OpenStore?>(nil)
     private let attempt = Locked(Attempt())
-    private let isLookWanted = Locked(false)
+    private let isFullPollWanted = Locked(false)
     private let listeners = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// The store's own properties once it is open, until then the recorded ones.
@@ -74,7 +74,7 @@ final class LateStore: RemoteStore {
         do throws(OpeningFailure) { outcome = .success(try await opening()) } catch { outcome = .failure(error) }
         if case .success(let fresh) = outcome {
             opened.withLock { $0 = fresh }
-            if isLookWanted.withLock({ $0 }) { fresh.store.lookEverywhere() }
+            if isFullPollWanted.withLock({ $0 }) { fresh.store.pollEverything() }
             reached(fresh.store.properties)
             Task { [listeners] in
                 for await _ in fresh.store.signals() { listeners.continuation.yield() }
@@ -144,9 +144,9 @@ final class LateStore: RemoteStore {
         try await store().deleteItem(identifier, base: base)
     }
 
-    func lookEverywhere() {
-        isLookWanted.withLock { $0 = true }
-        opened.withLock { $0 }?.store.lookEverywhere()
+    func pollEverything() {
+        isFullPollWanted.withLock { $0 = true }
+        opened.withLock { $0 }?.store.pollEverything()
     }
 
     func signals() -> AsyncStream<Void> { listeners.stream }

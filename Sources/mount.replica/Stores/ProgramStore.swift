@@ -84,7 +84,7 @@ enum ProgramStore {
     ) async throws(StoreFailure) -> TriedStore {
         let folder = FilePath("/tmp/replica-store-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         guard mkdir(folder.string, 0o700) == 0 else {
-            throw .unreachable("\(folder) can't be made: \(Errno(rawValue: errno))")
+            throw .unreachable("\(folder) can't be created: \(Errno(rawValue: errno))")
         }
         // Anything left in /tmp is removed at the next start.
         defer { try? FileManager.default.removeItem(atPath: folder.string) }

@@ -101,7 +101,7 @@ enum StoreFactory {
             isDone.open()
         }
         isDone.wait()
-        guard let value = result.withLock({ $0 }) else { preconditionFailure("the latch opened before its time") }
+        guard let value = result.withLock({ $0 }) else { preconditionFailure("the latch opened too early") }
         return value
     }
 
@@ -146,7 +146,7 @@ enum StoreFactory {
         do {
             try KnownProperties.write(properties, state: state)
         } catch {
-            log.warning("what the store keeps cannot be noted", metadata: ["error": "\(error)"])
+            log.warning("the store's properties cannot be saved", metadata: ["error": "\(error)"])
         }
     }
 

@@ -14,13 +14,13 @@ struct StoreTest {
     /// The result of one promise.
     enum Outcome: Equatable {
         case kept
-        case passedOver
+        case skipped
         case broken(String)
 
         var word: String {
             switch self {
             case .kept: "kept"
-            case .passedOver: "not owed"
+            case .skipped: "skipped"
             case .broken: "BROKEN"
             }
         }
@@ -100,7 +100,7 @@ struct StoreTest {
         }
         try await PathClient(storage: second).delete(top)
         let broken = counts["BROKEN"] ?? 0
-        say("\(counts["kept"] ?? 0) kept, \(counts["not owed"] ?? 0) not owed, \(broken) broken")
+        say("\(counts["kept"] ?? 0) kept, \(counts["skipped"] ?? 0) skipped, \(broken) broken")
         return broken == 0
     }
 
@@ -124,7 +124,7 @@ struct StoreTest {
                 try PathStore(
                     ScopedStorage(storage: first, folder: own), folder: table.string, options: .alwaysListing)
             }
-            guard promise.applies(subject.store.properties) else { return .passedOver }
+            guard promise.applies(subject.store.properties) else { return .skipped }
             return try await within(Self.longest) { try await promise.check(subject) }
         } catch {
             return .broken("\(error)")
@@ -143,7 +143,7 @@ struct StoreTest {
                 return .broken("it takes longer than \(limit)")
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? .passedOver
+            return try await group.next() ?? .skipped
         }
     }
 }

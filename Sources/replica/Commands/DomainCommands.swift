@@ -112,7 +112,7 @@ enum NewName {
 
 /// `replica list`: NSFileProviderManager.getDomains.
 struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the domains: name, state, store, mount point.")
+    static let configuration = CommandConfiguration(abstract: "List the domains: name, state, store, mountpoint.")
 
     @OptionGroup var output: OutputOptions
 

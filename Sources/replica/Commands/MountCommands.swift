@@ -27,14 +27,14 @@ struct Mount: ParsableCommand {
         }
         guard (directory == nil) == (notAtLogin || notAtBoot) else {
             throw ValidationError(
-                directory == nil ? "on which directory?" : "no directory with --not-at-login and --not-at-boot")
+                directory == nil ? "a directory is required" : "no directory with --not-at-login and --not-at-boot")
         }
     }
 
     func run() throws {
         if notAtLogin { return try Automatic.forget(name, .user, output) }
         if notAtBoot { return try Automatic.forget(name, .system, output) }
-        guard let directory else { throw ControlFailure(.usage, "on which directory?") }
+        guard let directory else { throw ControlFailure(.usage, "a directory is required") }
         let domain = try Domains().named(name)
         // Links are followed here alone: at the next start, another user could have changed them.
         let path = try AbsolutePath.ofDirectory(RawArguments.bytes(directory))
@@ -57,7 +57,7 @@ struct Mount: ParsableCommand {
     }
 
     static func busy(_ domain: DomainLocation, _ mountpoint: ControlFilePath) -> ControlFailure {
-        ControlFailure(.busy, "\(domain.name) is mounted on \(Format.path(mountpoint.bytes)) already")
+        ControlFailure(.busy, "\(domain.name) is already mounted on \(Format.path(mountpoint.bytes))")
     }
 }
 
@@ -70,7 +70,7 @@ struct Unmount: ParsableCommand {
     var target: String
     @Flag(help: "Upload pending changes first.")
     var flush = false
-    @Flag(help: "Only a mount whose daemon is gone; without one do nothing.")
+    @Flag(help: "Only unmount the mount of a daemon that is gone; otherwise do nothing.")
     var dead = false
     @OptionGroup var output: OutputOptions
 

@@ -46,7 +46,7 @@ struct Status: ParsableCommand {
     var target: String?
     @Flag(help: "Repeat every second until interrupted.")
     var watch = false
-    @Flag(help: "Exit with status 8 (needsAttention) if there are errors, conflicts or no store.")
+    @Flag(help: "Exit with status 8 (needsAttention) if there are errors or conflicts, or if the store is unreachable.")
     var check = false
     @OptionGroup var output: OutputOptions
 

@@ -81,8 +81,8 @@ extension DomainFacts {
         return .fine(.disk, disk.freeWords)
     }
 
-    /// What is wrong with the space of a place.
-    /// - Parameter command: What frees some. It frees no inodes: placeholders have one each.
+    /// The finding about free space; nil if there is enough.
+    /// - Parameter command: Frees space, not inodes: placeholders have one each.
     private func spaceFinding(_ check: Finding.Check, _ place: PlaceFacts, mend command: String?) -> Finding? {
         if place.isFull { return .error(check, "the disk of \(place.path) is full", mend: command) }
         if place.isOutOfFiles {

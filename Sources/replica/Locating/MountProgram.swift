@@ -8,7 +8,7 @@ enum MountProgram {
         let (line, code) = try run(arguments, readsOutput: true)
         let reply: ReplyLine
         do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
-            throw ControlFailure(.failed, "mount.replica ended with \(code) and no answer")
+            throw ControlFailure(.failed, "mount.replica exited with \(code) without an answer")
         }
         if let failure = reply.failure { throw failure }
         return reply.answer ?? .done

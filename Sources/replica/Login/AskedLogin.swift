@@ -47,13 +47,13 @@ enum AskedLogin {
             }
             secrets[name] = try terminal.secret("\(name): ")
         }
-        guard !secrets.isEmpty else { throw ControlFailure(.interrupted, "nothing is kept") }
+        guard !secrets.isEmpty else { throw ControlFailure(.interrupted, "no login was saved") }
         return StoreLogin(secrets: secrets, place: place, store: url.text)
     }
 
     /// What is to be said of a store without a login.
     static func none(_ url: StoreURL) -> String {
         url.scheme == "sftp"
-            ? "ssh logs in by itself, by a key: there is no login to keep for \(url)" : "\(url) has no login"
+            ? "ssh logs in by itself, by a key: there is no login to save for \(url)" : "\(url) has no login"
     }
 }

@@ -6,7 +6,7 @@ struct HeldSignals {
     private static let all = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP]
 
     private var set = sigset_t()
-    /// What was blocked before.
+    /// The former signal mask.
     private var before = sigset_t()
 
     /// Holds them from now on.

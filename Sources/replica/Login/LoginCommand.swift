@@ -61,8 +61,8 @@ struct Login: ParsableCommand {
 /// `replica logout`.
 struct Logout: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove a login that 'replica login' keeps.",
-        discussion: "A daemon that is running has it until it is started again.")
+        abstract: "Remove a stored login.",
+        discussion: "A running daemon uses it until it is restarted.")
 
     @Argument(help: "The store's URL, or the name of a domain in it.", completion: .domain)
     var store: String
@@ -76,7 +76,7 @@ struct Logout: ParsableCommand {
         let url = try Login.store(text)
         guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, AskedLogin.none(url)) }
         guard let removed = try Logins.own?.forget(place, last: last) else {
-            throw ControlFailure(.failed, "no login is kept for \(place)")
+            throw ControlFailure(.failed, "no login is saved for \(place)")
         }
         Output.line("The login for \(removed) is removed.")
     }

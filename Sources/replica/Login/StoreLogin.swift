@@ -27,7 +27,7 @@ struct NewSecretFile {
     private let path: [CChar]
     private let name: String
 
-    /// - Throws: If it is there, or can't be made. It is made when there is something to write.
+    /// - Throws: If it is there, or can't be created. It is made when there is something to write.
     init(_ path: [UInt8]) throws {
         self.path = path.map { CChar(bitPattern: $0) } + [0]
         name = String(decoding: path, as: UTF8.self)

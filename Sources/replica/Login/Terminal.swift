@@ -80,8 +80,8 @@ final class Terminal {
             guard let byte = try next() else { break }
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return bytes
-            case Self.interrupt: throw ControlFailure(.interrupted, "nothing is kept")
-            case Self.end where bytes.isEmpty: throw ControlFailure(.interrupted, "nothing is kept")
+            case Self.interrupt: throw ControlFailure(.interrupted, "no login was saved")
+            case Self.end where bytes.isEmpty: throw ControlFailure(.interrupted, "no login was saved")
             case Self.kill: bytes = []
             case _ where Self.erase.contains(byte):
                 while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
@@ -97,7 +97,7 @@ final class Terminal {
         var count = 0
         repeat { count = read(descriptor, &byte, 1) } while count < 0 && errno == EINTR
         guard count >= 0 else { throw Errno(rawValue: errno) }
-        if count == 0 { throw ControlFailure(.interrupted, "nothing is kept") }
+        if count == 0 { throw ControlFailure(.interrupted, "no login was saved") }
         return byte
     }
 }

@@ -42,7 +42,7 @@ enum Format {
             return ["\(count(progress.itemsTotal, "item")) found"] + (hasBytes ? [bytes(progress.bytesTotal)] : [])
         }
         var parts = ["\(progress.itemsDone) of \(count(progress.itemsTotal, "item"))"]
-        if let obstacle = progress.obstacle { return parts + [harmless(obstacle)] }
+        if let reason = progress.reason { return parts + [harmless(reason)] }
         if hasBytes { parts.append("\(bytes(progress.bytesDone)) of \(bytes(progress.bytesTotal))") }
         if let items = rate(progress.itemsPerSecond) { parts.append("\(items) items/s") }
         let speed = whole(progress.bytesPerSecond)

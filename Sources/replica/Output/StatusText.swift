@@ -90,8 +90,8 @@ enum StatusText {
 
     private static func words(_ held: HeldMount) -> String {
         let processes = held.processes.map(String.init).joined(separator: ", ")
-        let users = processes.isEmpty ? "somebody" : "process \(processes)"
-        return "of \(Format.path(held.path.bytes)), not in the tree any more, is in use by \(users)"
+        let users = processes.isEmpty ? "another process" : "process \(processes)"
+        return "a detached mount of \(Format.path(held.path.bytes)) is still in use by \(users)"
     }
 
     /// A store's text may contain anything, and terminals interpret control characters.

@@ -29,7 +29,7 @@ import Testing
                     umount -l "$MNT"
                     held_by "$holder" || fail "$(replica status d --json)"
                     replica status d >said
-                    has said "of $MNT, not in the tree any more, is in use by process"
+                    has said "a detached mount of $MNT is still in use by process"
                     finds_no -q "mounted on *$MNT" said
                     equal "$(cat "/proc/$holder/cwd/one")" one
                     mount_it

@@ -31,7 +31,7 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
-                said_of_crashes() { grep -c '^mount.replica: ended by a fault of its own, signal 11$' "$1"; }
+                said_of_crashes() { grep -c '^mount.replica: crashed with signal 11$' "$1"; }
                 begin; settle
                 pid=$(daemon); kill -SEGV "$pid"; gone "$pid"
                 equal "$(said_of_crashes "$STATE/daemon.log")" 1
@@ -105,7 +105,7 @@ import Testing
                 [ "$code" -gt 128 ] || fail "it ended with $code"
                 lacks end dumped
                 not ls core* >dumps 2>/dev/null
-                lacks said "ended by a fault of its own"
+                lacks said "crashed with signal"
                 gone "$pid"
                 umount -l "$MNT" 2>/dev/null || true; mount_it; content_is "$MNT/file" kept
                 """#)
@@ -121,7 +121,7 @@ import Testing
                 ulimit -c unlimited
                 echo kept >"$SRC/file"; begin; settle
                 pid=$(daemon); kill -\(signal) "$pid"; gone "$pid"
-                has "$STATE/daemon.log" "ended by a fault of its own, signal $(kill -l \(signal))"
+                has "$STATE/daemon.log" "crashed with signal $(kill -l \(signal))"
                 not cat "$MNT/file" 2>/dev/null
                 umount -l "$MNT"; mount_it; content_is "$MNT/file" kept; settle; same
                 """)

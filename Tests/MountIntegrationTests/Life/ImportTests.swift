@@ -67,7 +67,7 @@ import Testing
                 mkdir "$HERE/disk"
                 mount -t tmpfs -o size=16m none "$HERE/disk"
                 echo text >"$HERE/disk/file"
-                refused 11 "mount point" replica import d "$HERE/disk" --store "file://$STORE"
+                refused 11 "mountpoint" replica import d "$HERE/disk" --store "file://$STORE"
                 equal "$(cat "$HERE/disk/file")" text
                 prints "" find "$HERE/data" -mindepth 1 -not -name replica
                 mkdir "$HERE/disk/dir"

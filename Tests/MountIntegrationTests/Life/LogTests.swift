@@ -34,11 +34,11 @@ import Testing
                 echo 'one and two' >"$STORE/$name"; chmod 000 "$STORE/$name"
                 kill -CONT "$pid"
                 log=$STATE/daemon.log
-                eventually has "$log" 'a change is put off'
+                eventually has "$log" 'a change is postponed'
                 has "$log" 'a <0>kernel: x ]0;y : Permission denied'
                 finds_no -q '^<0>' "$log"
                 equal "$(tr -d '\n' <"$log" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0
-                equal "$(grep -c 'a change is put off' "$log")" "$(wc -l <"$log")"
+                equal "$(grep -c 'a change is postponed' "$log")" "$(wc -l <"$log")"
                 fusermount3 -u "$MNT"
                 END
                 """#)

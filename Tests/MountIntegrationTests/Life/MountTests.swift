@@ -8,8 +8,8 @@ import Testing
                 """
                 begin
                 mkdir "$HERE/mnt2"
-                refused 12 "replica: d is mounted on $MNT already" replica mount d "$HERE/mnt2"
-                refused 32 "mount.replica: d is mounted on $MNT already" mount_replica d "$HERE/mnt2"
+                refused 12 "replica: d is already mounted on $MNT" replica mount d "$HERE/mnt2"
+                refused 32 "mount.replica: d is already mounted on $MNT" mount_replica d "$HERE/mnt2"
                 # Without the socket the lock still tells.
                 mv "$STATE/control.sock" "$STATE/aside"
                 refused 32 "" mount_replica d "$HERE/mnt2"

@@ -19,7 +19,7 @@ import Testing
                 mount -t tmpfs none "$SRC/a/b"; bad "$SRC/a/b"
                 mount --bind "$HERE/outside/file" "$SRC/a/f"; bad "$SRC/a/f"
                 mount --bind "$SRC" "$SRC"
-                refused 11 "mount point" replica import d "$SRC" --store "file://$STORE"
+                refused 11 "mountpoint" replica import d "$SRC" --store "file://$STORE"
                 umount "$SRC"
                 content_is "$HERE/outside/file" precious
                 import_it; settle

@@ -64,7 +64,7 @@ import Testing
             try await trial.shell(
                 Self.words + #"""
                     begin; mkdir other
-                    refused 32 "is mounted on $MNT already, by another daemon" env NOTIFY_SOCKET=@nobody \
+                    refused 32 "is already mounted on $MNT by another daemon" env NOTIFY_SOCKET=@nobody \
                         "$BIN/mount.replica" d "$HERE/other" -o foreground
                     is_mounted
                     """#)

@@ -12,13 +12,13 @@ import Testing
                 replica import photos src --store "file://$HOME/store" --create >/dev/null
                 replica mount photos place --at-login
                 "$BIN/replica" log photos -f >followed 2>&1 & follower=$!
-                # What its user can't read is put off. A daemon that looked between the two could read it.
+                # What its user can't read is postponed. A daemon that looked between the two could read it.
                 pid=$(systemctl --user show -P MainPID replica@photos)
                 kill -STOP "$pid"; echo 'one and two' >store/one; chmod 000 store/one; kill -CONT "$pid"
-                eventually has followed "a change is put off"
+                eventually has followed "a change is postponed"
                 kill "$follower"
                 replica log photos >said
-                has said "a change is put off"
+                has said "a change is postponed"
                 chmod 644 store/one
 
                 # Why it can't start the next time.

@@ -87,7 +87,7 @@ import Testing
                 equal "$(cat "$place/one")" one
                 # What is mounted elsewhere is not taken.
                 mkdir other
-                refused 12 "is mounted on" replica mount "$name" other --at-login
+                refused 12 "is already mounted on" replica mount "$name" other --at-login
                 # The same again changes nothing.
                 before=$(systemctl --user show -P MainPID "$unit")
                 replica mount "$name" "$place" --at-login

@@ -97,7 +97,7 @@ import Testing
             prints "The login for s3://bucket?endpoint=$endpoint is removed." replica logout d
             test ! -e data/replica/.logins
             refused 15 "there are no keys" replica add f --store "$url"
-            refused 1 "no login is kept for" replica logout "$url"
+            refused 1 "no login is saved for" replica logout "$url"
             # From the environment of whoever starts the daemon, it is in that of no program that the daemon starts.
             # A hard limit of 0 would be none for a program that takes dumps. Not everywhere may root raise it.
             limit=$( (ulimit -c 0; python3 -c '
@@ -262,7 +262,7 @@ import Testing
             # Without a session, the one there stays, and that is said.
             echo other >answers
             DBUS_SESSION_BUS_ADDRESS=unix:path=$HERE/none at_terminal answers "$BIN/replica" login "dav://user@$place/" >shown
-            has shown "what is there for dav://user@$place stays there"
+            has shown "the earlier login for dav://user@$place could not be removed from the Secret Service"
             has data/replica/.logins 'password=other'
             echo pass >answers
             at_terminal answers "$BIN/replica" login "dav://user@$place/" >shown

@@ -120,7 +120,7 @@ private struct Life: Sendable {
             let (ours, native) = (Caller(place), Caller(plain))
             var trace = Trace()
             for _ in 0..<count {
-                for call in random.deed(below: tops, canLink) {
+                for call in random.calls(below: tops, canLink) {
                     let (left, right) = (ours.make(call), native.make(call))
                     trace.lines.append("\("\(call)".prefix(160)): \(right)")
                     guard left == right else {
@@ -143,7 +143,7 @@ extension SeededGenerator {
     }
 
     /// A step of a program: one call, or several.
-    fileprivate mutating func deed(below tops: [String], _ canLink: Bool) -> [Call] {
+    fileprivate mutating func calls(below tops: [String], _ canLink: Bool) -> [Call] {
         let place = place(tops)
         switch below(canLink ? 17 : 16) {
         case 0..<2: return [.names(.mkdir(place, 0o755))]

@@ -237,7 +237,7 @@ import Testing
         try await Self.run(
             """
             timeout 200 "$BIN/replica" test-store "example://$HERE/storage" >table || { tail -n 40 table; exit 1; }
-            tail -n 1 table | grep -qE '^[0-9]+ kept, [0-9]+ not owed, 0 broken$' || { cat table; exit 1; }
+            tail -n 1 table | grep -qE '^[0-9]+ kept, [0-9]+ skipped, 0 broken$' || { cat table; exit 1; }
             [ "$(grep -cE ' kept +[0-9.]+ s$' table)" -gt 80 ]
             prints "" ls storage
             """)

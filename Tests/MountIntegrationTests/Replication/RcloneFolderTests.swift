@@ -104,7 +104,7 @@ import Testing
             """
             refused 15 "rclone has no remote 'other'" replica add x --store rclone:other:
             refused 15 'there is no folder rclone:store:nowhere' replica add x --store rclone:store:nowhere
-            refused 15 'holds a secret' replica add x --store rclone::s3,secret_access_key=x:bucket
+            refused 15 'contains a secret' replica add x --store rclone::s3,secret_access_key=x:bucket
             umount /usr/bin/rclone
             refused 15 'rclone is too old' replica add x --store rclone:store:
             """)
@@ -128,7 +128,7 @@ import Testing
             """
             rclone mkdir store:folder
             timeout 200 "$BIN/replica" test-store rclone:store:folder --only creat >table || { cat table; exit 1; }
-            tail -n 1 table | grep -qE '^[1-9][0-9]* kept, [0-9]+ not owed, 0 broken$' || { cat table; exit 1; }
+            tail -n 1 table | grep -qE '^[1-9][0-9]* kept, [0-9]+ skipped, 0 broken$' || { cat table; exit 1; }
             prints "" rclone lsf -R store:folder
             """)
     }

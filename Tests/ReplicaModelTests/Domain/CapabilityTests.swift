@@ -23,7 +23,7 @@ import Testing
     }
 
     /// One call of a program.
-    struct Deed: Sendable, CustomTestStringConvertible {
+    struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let missing: Capabilities
         let path: String
@@ -39,71 +39,71 @@ import Testing
         }
     }
 
-    static let deeds: [Deed] = [
-        Deed("truncate", without: .writing, of: "x", is: .permissionDenied) {
+    static let changes: [Change] = [
+        Change("truncate", without: .writing, of: "x", is: .permissionDenied) {
             try $0.setAttributes(of: "x") { $0.size = 0 }
         },
-        Deed("overwrite", without: .writing, of: "x", is: .permissionDenied) { try $0.write("new", to: "x") },
-        Deed("read", without: .reading, of: "x", is: .permissionDenied) {
+        Change("overwrite", without: .writing, of: "x", is: .permissionDenied) { try $0.write("new", to: "x") },
+        Change("read", without: .reading, of: "x", is: .permissionDenied) {
             _ = try $0.replica.open(try $0.number("x"), flags: O_RDONLY)
         },
-        Deed("list", without: .reading, of: "d", is: .permissionDenied) {
+        Change("list", without: .reading, of: "d", is: .permissionDenied) {
             _ = try $0.replica.entries(of: try $0.number("d"))
         },
-        Deed("chmod", without: .writing, of: "x", is: .notPermitted) {
+        Change("chmod", without: .writing, of: "x", is: .notPermitted) {
             try $0.setAttributes(of: "x") { $0.mode = 0o600 }
         },
-        Deed("touch", without: .writing, of: "x", is: .notPermitted) {
+        Change("touch", without: .writing, of: "x", is: .notPermitted) {
             try $0.setAttributes(of: "x") { $0.modified = .now }
         },
-        Deed("set an attribute", without: .writing, of: "x", is: .notPermitted) {
+        Change("set an attribute", without: .writing, of: "x", is: .notPermitted) {
             try $0.setXattr("user.note", "new", of: "x")
         },
-        Deed("tag", without: .writing, of: "x", is: nil) { try $0.setXattr("user.xdg.tags", "red", of: "x") },
-        Deed("create", without: .writing, of: "d", is: .permissionDenied) { try $0.write("new", to: "d/new") },
-        Deed("symlink", without: .writing, of: "d", is: .permissionDenied) { try $0.makeSymlink("d/s", to: "x") },
-        Deed("link", without: .writing, of: "d", is: .permissionDenied) {
+        Change("tag", without: .writing, of: "x", is: nil) { try $0.setXattr("user.xdg.tags", "red", of: "x") },
+        Change("create", without: .writing, of: "d", is: .permissionDenied) { try $0.write("new", to: "d/new") },
+        Change("symlink", without: .writing, of: "d", is: .permissionDenied) { try $0.makeSymlink("d/s", to: "x") },
+        Change("link", without: .writing, of: "d", is: .permissionDenied) {
             _ = try $0.replica.link(try $0.number("x"), as: FileName("l"), in: try $0.number("d"))
         },
-        Deed("move in", without: .writing, of: "d", is: .permissionDenied) { try $0.rename("x", to: "d/x") },
-        Deed("move out", without: .writing, of: "d", is: nil) { try $0.rename("d/y", to: "y") },
-        Deed("edit inside", without: .writing, of: "d", is: nil) { try $0.write("new", to: "d/y") },
-        Deed("unlink", without: .deleting, of: "x", is: .notPermitted) { try $0.remove("x") },
-        Deed("rmdir", without: .deleting, of: "e", is: .notPermitted) { try $0.remove("e", isFolder: true) },
-        Deed("remove from", without: .deleting, of: "d", is: nil) { try $0.remove("d/y") },
-        Deed("rename", without: .renaming, of: "x", is: .notPermitted) { try $0.rename("x", to: "z") },
-        Deed("move, not renamed", without: .renaming, of: "x", is: nil) { try $0.rename("x", to: "d/x") },
-        Deed("move", without: .reparenting, of: "x", is: .notPermitted) { try $0.rename("x", to: "d/x") },
-        Deed("rename, not moved", without: .reparenting, of: "x", is: nil) { try $0.rename("x", to: "z") },
-        Deed("exchange", without: .reparenting, of: "d/y", is: .notPermitted) {
+        Change("move in", without: .writing, of: "d", is: .permissionDenied) { try $0.rename("x", to: "d/x") },
+        Change("move out", without: .writing, of: "d", is: nil) { try $0.rename("d/y", to: "y") },
+        Change("edit inside", without: .writing, of: "d", is: nil) { try $0.write("new", to: "d/y") },
+        Change("unlink", without: .deleting, of: "x", is: .notPermitted) { try $0.remove("x") },
+        Change("rmdir", without: .deleting, of: "e", is: .notPermitted) { try $0.remove("e", isFolder: true) },
+        Change("remove from", without: .deleting, of: "d", is: nil) { try $0.remove("d/y") },
+        Change("rename", without: .renaming, of: "x", is: .notPermitted) { try $0.rename("x", to: "z") },
+        Change("move, not renamed", without: .renaming, of: "x", is: nil) { try $0.rename("x", to: "d/x") },
+        Change("move", without: .reparenting, of: "x", is: .notPermitted) { try $0.rename("x", to: "d/x") },
+        Change("rename, not moved", without: .reparenting, of: "x", is: nil) { try $0.rename("x", to: "z") },
+        Change("exchange", without: .reparenting, of: "d/y", is: .notPermitted) {
             try $0.rename("x", to: "d/y", .exchange)
         },
-        Deed("save over", without: .writing, of: "x", is: .notPermitted) { try $0.rename("d/y", to: "x") },
-        Deed("save over what is not deleted", without: .deleting, of: "x", is: nil) { try $0.rename("d/y", to: "x") },
-        Deed("replace a folder", without: .deleting, of: "e", is: .notPermitted) { try $0.rename("d", to: "e") },
-        Deed("trash", without: .trashing, of: "x", is: .notPermitted) { try $0.rename("x", to: ".Trash-1/files/x") },
-        Deed("trash what does not move", without: [.reparenting, .renaming], of: "x", is: nil) {
+        Change("save over", without: .writing, of: "x", is: .notPermitted) { try $0.rename("d/y", to: "x") },
+        Change("save over what is not deleted", without: .deleting, of: "x", is: nil) { try $0.rename("d/y", to: "x") },
+        Change("replace a folder", without: .deleting, of: "e", is: .notPermitted) { try $0.rename("d", to: "e") },
+        Change("trash", without: .trashing, of: "x", is: .notPermitted) { try $0.rename("x", to: ".Trash-1/files/x") },
+        Change("trash what does not move", without: [.reparenting, .renaming], of: "x", is: nil) {
             try $0.rename("x", to: ".Trash-1/files/x 2")
         },
     ]
 
-    @Test(arguments: deeds) func whatIsNotAllowedIsRefused(deed: Deed) async throws {
-        let bench = try await bench(without: deed.missing, of: deed.path)
+    @Test(arguments: changes) func whatIsNotAllowedIsRefused(change: Change) async throws {
+        let bench = try await bench(without: change.missing, of: change.path)
         let before = try FileManager.default.subpathsOfDirectory(atPath: bench.folders.tree.string)
-        if let errno = deed.errno {
-            #expect(throws: ReplicaError.errno(errno)) { try deed.act(bench) }
+        if let errno = change.errno {
+            #expect(throws: ReplicaError.errno(errno)) { try change.act(bench) }
             #expect(try FileManager.default.subpathsOfDirectory(atPath: bench.folders.tree.string) == before)
             try await bench.settle()
             #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)
         } else {
-            try deed.act(bench)
+            try change.act(bench)
         }
     }
 
     /// Without enforcement all calls succeed and are sent to the store.
-    @Test(arguments: deeds) func withoutEnforcementNothingIsRefused(deed: Deed) async throws {
-        let bench = try await bench(without: deed.missing, of: deed.path, enforcing: false)
-        try deed.act(bench)
+    @Test(arguments: changes) func withoutEnforcementNothingIsRefused(change: Change) async throws {
+        let bench = try await bench(without: change.missing, of: change.path, enforcing: false)
+        try change.act(bench)
     }
 
     @Test func whatTheStoreDoesItselfIsNeverRefused() async throws {

@@ -187,7 +187,7 @@ import Threads
             bench.replica.setPresenter(RefusingPresenter())
             defer { bench.replica.setPresenter(nil) }
             let place = ItemPlace(folder: .root, name: FileName("theirs"))
-            bench.replica.withTree { $0.presentations.addUntold([place]) }
+            bench.replica.withTree { $0.presentations.addUnreported([place]) }
             let (domain, isStable) = (bench.domain, Locked(false))
             let wait = Task {
                 try await domain.waitForStabilization(isShown: true)
@@ -196,7 +196,7 @@ import Threads
             defer { wait.cancel() }
             try await Task.sleep(for: .milliseconds(500))
             #expect(!isStable.withLock { $0 })
-            bench.replica.withTree { $0.presentations.removeUntold([place]) }
+            bench.replica.withTree { $0.presentations.removeUnreported([place]) }
             try await wait.value
         }
     }
@@ -327,7 +327,7 @@ private final class DrowsyStore: StoreWrapper {
     private let isAwake = Locked(true)
     var store: any RemoteStore { memory }
 
-    func lookEverywhere() { isAwake.withLock { $0 = true } }
+    func pollEverything() { isAwake.withLock { $0 = true } }
 
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         let looks = isAwake.withLock { isAwake in

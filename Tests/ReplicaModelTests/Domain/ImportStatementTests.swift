@@ -72,7 +72,7 @@ import Threads
 
     @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
         try withSource { source, folders in
-            // A mount point, or the root in its place, which can't be renamed.
+            // A mountpoint, or the root in its place, which can't be renamed.
             #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: DirectoryToImport(FilePath("/proc"))) }
             let elsewhere = StateFolders(root: FilePath("/dev/shm/replica-import-\(getpid())"))
             defer { try? FileManager.default.removeItem(atPath: elsewhere.root.string) }  // It is in memory only.

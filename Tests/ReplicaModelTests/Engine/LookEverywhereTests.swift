@@ -17,7 +17,7 @@ private final class PolledStore: StoreWrapper {
     let looks = Locked(Looks())
     var store: any RemoteStore { memory }
 
-    func lookEverywhere() { looks.withLock { $0.isWanted = true } }
+    func pollEverything() { looks.withLock { $0.isWanted = true } }
 
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         let (isWanted, error) = looks.withLock { looks -> (Bool, RemoteStoreError?) in

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RewriteTests {
     private func bench(_ text: String? = "aaaa") async throws -> Bench {
         let store = MemoryStore()
-        store.properties.tellsEveryContent = false
+        store.properties.reportsEveryContentChange = false
         let bench = try Bench(store: store)
         if let text { try bench.write(text, to: "f") }
         try await bench.settle()
@@ -24,7 +24,7 @@ import Testing
 
     @Test func whatTheFeedTellsIsComparedAndFetched() async throws {
         let bench = try await bench()
-        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.store.rewrite("bbbb", at: "f", isReported: true)
         try await bench.settle()
         #expect(try bench.tree() == ["f": "bbbb"])
         #expect(bench.store.entries.keys.sorted() == ["f"] && bench.store.text(at: "f") == "bbbb")
@@ -37,7 +37,7 @@ import Testing
     @Test func whatIsEqualStaysAndIsReadOnce() async throws {
         let bench = try await bench()
         let before = try bench.number("f")
-        bench.store.rewrite("aaaa", at: "f", isTold: true)
+        bench.store.rewrite("aaaa", at: "f", isReported: true)
         try await bench.settle()
         #expect(fetches(bench) == 1)
         let generation = bench.replica.withTree { $0.items[before]?.generation }
@@ -49,15 +49,15 @@ import Testing
     @Test func anotherMetadataVersionAloneIsNoReasonToRead() async throws {
         let bench = try await bench()
         // The feed observed that nothing was written.
-        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        bench.store.rewrite("aaaa", at: "f", isReported: false)
         try await bench.settle()
         #expect(fetches(bench) == 0)
     }
 
     @Test func aStoreThatTellsEveryContentIsNotRead() async throws {
         let bench = try await bench()
-        bench.store.properties.tellsEveryContent = true
-        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        bench.store.properties.reportsEveryContentChange = true
+        bench.store.rewrite("aaaa", at: "f", isReported: false)
         bench.store.expireAnchors()
         try await bench.settle()
         #expect(fetches(bench) == 0)
@@ -66,12 +66,12 @@ import Testing
     /// For an unobserved change, only the metadata version shows it.
     @Test func whatNobodySawIsCompared() async throws {
         let bench = try await bench()
-        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        bench.store.rewrite("bbbb", at: "f", isReported: false)
         bench.store.expireAnchors()
         try await bench.settle()
         #expect(try bench.tree() == ["f": "bbbb"])
         #expect(fetches(bench) == 2)
-        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        bench.store.rewrite("bbbb", at: "f", isReported: false)
         bench.store.expireAnchors()
         try await bench.settle()
         #expect(fetches(bench) == 1)
@@ -84,7 +84,7 @@ import Testing
         let bench = try await bench(nil)
         bench.store.write("aaaa", to: "f")
         try await bench.settle()
-        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.store.rewrite("bbbb", at: "f", isReported: true)
         try await bench.settle()
         #expect(fetches(bench) == 0)
         let found = try await bench.read("f")
@@ -100,7 +100,7 @@ import Testing
         try await bench.engine.hydrate(number, range: 0..<10)
         #expect(try await bench.report("g").materialization == .partial)
         let other = String(repeating: "\u{2}", count: 400_000)
-        bench.store.rewrite(other, at: "g", isTold: true)
+        bench.store.rewrite(other, at: "g", isReported: true)
         try await bench.settle()
         #expect(try await bench.report("g").bytesHere == 0)
         let found = try await bench.read("g")
@@ -110,7 +110,7 @@ import Testing
     @Test func anEditThatIsPendingIsAConflict() async throws {
         let bench = try await bench()
         try bench.write("mine", to: "f")
-        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.store.rewrite("bbbb", at: "f", isReported: true)
         try await bench.settle()
         #expect(bench.store.text(at: "f") == "bbbb")
         let texts = try bench.tree().values.compactMap { $0 }
@@ -122,7 +122,7 @@ import Testing
     @Test func anEditWinsOverAnUnobservedRewrite() async throws {
         let bench = try await bench()
         try bench.write("mine", to: "f")
-        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        bench.store.rewrite("aaaa", at: "f", isReported: false)
         bench.store.expireAnchors()
         try await bench.settle()
         #expect(try bench.tree() == ["f": "mine"])
@@ -132,9 +132,9 @@ import Testing
     /// A report about the content stays valid until it is handled, also if the item changes again.
     @Test func aLaterChangeDoesNotHideIt() async throws {
         let bench = try await bench()
-        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.store.rewrite("bbbb", at: "f", isReported: true)
         await bench.engine.pull()
-        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        bench.store.rewrite("bbbb", at: "f", isReported: false)
         try await bench.settle()
         #expect(try bench.tree() == ["f": "bbbb"])
     }
@@ -143,7 +143,7 @@ import Testing
         let bench = try await bench()
         let number = try bench.number("f")
         let file = try bench.replica.open(number, flags: O_WRONLY)
-        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.store.rewrite("bbbb", at: "f", isReported: true)
         bench.engine.askNow()
         await bench.engine.receive()
         #expect(try bench.tree() == ["f": "aaaa"])

@@ -9,7 +9,7 @@ import Threads
 
 /// The comparison of tree and database at a start.
 @Suite struct ScanTests {
-    /// Absence is not deletion after a power cut (tenet 2), even if the daemon is killed repeatedly during the
+    /// Absence is not deletion after a power cut (SEMANTICS, principle 2), even if the daemon is killed repeatedly during the
     /// comparison.
     @Test func aCarefulComparisonThatIsBrokenOffStaysCareful() async throws {
         let bench = try Bench()

@@ -69,7 +69,7 @@ import Threads
         sender.start(on: nil) {
             do {
                 let answer: Void? = try await engine.watch.callInPlace(
-                    key, sender.progress, cancel: { sender.cancel() }, leave: { end.finish(throwing: $0) },
+                    key, sender.progress, cancel: { sender.cancel() }, abandon: { end.finish(throwing: $0) },
                     body: { () async throws(RemoteStoreError) in
                         do {
                             try await body()
@@ -146,7 +146,7 @@ import Threads
         // The limit, and the time after it in which the call may still end.
         let limit = Self.limit(kind)
         #expect((limit...limit + 20).contains(ended.seconds), "\(ended.seconds)")
-        #expect(silent.hung == 1 && engine.watch.hasLeftCalls)
+        #expect(silent.hung == 1 && engine.watch.hasAbandonedCalls)
         // Meanwhile the call is not made a second time.
         if Self.errors[kind] != nil {
             let again = try #require(try await Self.time(bench, engine, call))
@@ -156,7 +156,7 @@ import Threads
             }
         }
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         #expect(try await Self.time(bench, engine, call)?.error == nil)
     }
 
@@ -189,7 +189,7 @@ import Threads
         #expect(!bench.replica.hasUnansweredCalls)
         // Other contents are sent meanwhile: those of the call that hangs must stay what they are.
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         #expect(silent.memory.text(at: "a") == "first")
         engine.retryAll()
         try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
@@ -210,7 +210,7 @@ import Threads
         try await Self.isSent(bench, engine, "all but one are sent") { silent.memory.entries.count == 42 }
         #expect(silent.hung == 1)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         engine.retryAll()
         try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
         try await bench.settle()
@@ -243,7 +243,7 @@ import Threads
         let expected = kind == .modifyItem ? "newer" : nil
         try await Self.isSent(bench, engine, "it is sent") { silent.memory.text(at: "y") == expected }
         try await Self.sendersEnd(bench, engine)
-        #expect(!engine.watch.hasLeftCalls && engine.state.withLock { $0.storeFailure == nil })
+        #expect(!engine.watch.hasAbandonedCalls && engine.state.withLock { $0.storeFailure == nil })
         try await bench.settle()
         #expect(try bench.tree().keys.contains("y") == (kind == .modifyItem))
     }
@@ -257,8 +257,8 @@ import Threads
         sender.begin([call, call])
         _ = sender.next()
         sender.stop()
-        #expect(sender.isLeft && sender.isGivenUp && sender.next() == nil)
-        #expect(sender.leave().count == 1 && sender.leave().isEmpty)
+        #expect(sender.isAbandoned && sender.isGivenUp && sender.next() == nil)
+        #expect(sender.abandon().count == 1 && sender.abandon().isEmpty)
     }
 
     /// A call that ends while it is being left is either answered or left, never both.
@@ -273,7 +273,7 @@ import Threads
                     let value: Void? = try await watch.callInPlace(
                         .init(kind: .item, identifier: ItemIdentifier("\(index)")), CallWatch.Progress(), cancel: {},
                         // The first that is left lets all others end.
-                        leave: { _ in
+                        abandon: { _ in
                             left.withLock { $0 += 1 }
                             for gate in gates { gate.signal() }
                         },
@@ -291,7 +291,7 @@ import Threads
             }
             for task in tasks { try await task.value }
             #expect(left.withLock { $0 } == 8 && answered.withLock { $0 } == 0)
-            #expect(!watch.hasLeftCalls)
+            #expect(!watch.hasAbandonedCalls)
         }
     }
 
@@ -302,7 +302,7 @@ import Threads
         engine.takeProperties()
         silent.fallSilent(at: .createItem, isForEver: true)
         for index in 0..<30 { try bench.write("\(index)", to: "f\(index)") }
-        for _ in 0..<4_000 where silent.hung < CallWatch.mostLeft || !engine.watch.hasLeftCalls {
+        for _ in 0..<4_000 where silent.hung < CallWatch.mostAbandoned || !engine.watch.hasAbandonedCalls {
             bench.pass(100)
             engine.watch.check()
             _ = await engine.send()
@@ -316,12 +316,12 @@ import Threads
             try await Task.sleep(for: .milliseconds(2))
         }
         // Those in flight at the time may hang as well.
-        #expect(silent.hung >= CallWatch.mostLeft && silent.hung < CallWatch.mostLeft + 4, "\(silent.hung)")
+        #expect(silent.hung >= CallWatch.mostAbandoned && silent.hung < CallWatch.mostAbandoned + 4, "\(silent.hung)")
         // Reading goes on.
         _ = try await engine.store.item(item.identifier)
         #expect(engine.state.withLock { $0.storeFailure?.code } == "unanswered")
         silent.speak()
-        try await bench.until("they have ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("they have ended") { !engine.watch.hasAbandonedCalls }
         engine.retryAll()
         try await Self.isSent(bench, engine, "all are sent") { silent.memory.entries.count == 33 }
         try await bench.settle()
@@ -353,7 +353,7 @@ import Threads
             let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
             limits.append(ended.seconds)
             silent.speak()
-            try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+            try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         }
         #expect(limits[1] >= 600 && limits[2] >= 1_200, "\(limits)")
     }
@@ -373,7 +373,7 @@ import Threads
         #expect(ended.error as? RemoteStoreError == .unanswered)
         await #expect(throws: RemoteStoreError.unanswered) { try await store.item(item.identifier) }
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         await #expect(throws: RemoteStoreError.noSuchItem(item.identifier)) { try await store.item(item.identifier) }
     }
 
@@ -392,7 +392,7 @@ import Threads
         await engine.makeDurableIfPossible()
         #expect(silent.count(of: .makeDurable) == 0)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         await engine.makeDurableIfPossible()
         #expect(silent.count(of: .makeDurable) == 1)
     }
@@ -410,7 +410,7 @@ import Threads
             })
         #expect(ended.error as? RemoteStoreError == .unanswered)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasLeftCalls }
+        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
         #expect(sink.count == 0)
     }
 
@@ -428,7 +428,7 @@ import Threads
             }
             return 20
         }
-        #expect(parts == 20 && !watch.hasLeftCalls)
+        #expect(parts == 20 && !watch.hasAbandonedCalls)
     }
 
     /// Who gave up reading may read again at once, also while the store still reads.

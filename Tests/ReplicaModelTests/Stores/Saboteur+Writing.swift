@@ -7,7 +7,7 @@ extension Saboteur {
     ) async throws(RemoteStoreError) -> StoreResult {
         let place = store.properties.isCaseSensitive ? place(of: template) : nil
         let occupant = place.flatMap { store.item(at: $0) }
-        switch deed {
+        switch fault {
         case .replacesOnCollision:
             if let occupant, !options.contains(.mayAlreadyExist) { store.delete(occupant.identifier) }
         case .adoptsAnyContent:
@@ -22,8 +22,8 @@ extension Saboteur {
         default: break
         }
         let silent = contents.map { ItemContents(file: $0.file, size: $0.size) }
-        var sent = deed == .tellsNoProgress ? silent : contents
-        if deed == .makesEmptyFileFirst, let bytes = try contents?.allBytes(), let place {
+        var sent = fault == .tellsNoProgress ? silent : contents
+        if fault == .makesEmptyFileFirst, let bytes = try contents?.allBytes(), let place {
             store.write(bytes, to: place)
             sent = nil
             return StoreResult(item: store.item(at: place))
@@ -31,8 +31,8 @@ extension Saboteur {
         do {
             var result = try await store.createItem(
                 basedOn: template, fields: fields, contents: sent, options: options)
-            if deed == .echoesTemplateIdentifiers { result.item?.identifier = template.identifier }
-            if deed == .hidesPending { result.stillPending = [] }
+            if fault == .echoesTemplateIdentifiers { result.item?.identifier = template.identifier }
+            if fault == .hidesPending { result.stillPending = [] }
             return result
         } catch {
             throw misnamed(error, template)
@@ -45,7 +45,7 @@ extension Saboteur {
         let present = try await store.item(template.identifier)
         var fields = fields
         var base = base
-        switch deed {
+        switch fault {
         case .ignoresBase:
             base = present.version
         case .appliesAllMetadata: fields.formUnion(.metadata)
@@ -55,7 +55,7 @@ extension Saboteur {
         do {
             var result = try await store.modifyItem(
                 template, base: base, changedFields: fields, contents: contents)
-            if deed == .keepsContentVersions { result.item?.version.content = present.version.content }
+            if fault == .keepsContentVersions { result.item?.version.content = present.version.content }
             return result
         } catch {
             throw misnamed(error, template)
@@ -63,7 +63,7 @@ extension Saboteur {
     }
 
     private func misnamed(_ error: RemoteStoreError, _ template: ItemTemplate) -> RemoteStoreError {
-        if deed == .namesItemForParent, case .noSuchItem = error { return .noSuchItem(template.identifier) }
+        if fault == .namesItemForParent, case .noSuchItem = error { return .noSuchItem(template.identifier) }
         return error
     }
 

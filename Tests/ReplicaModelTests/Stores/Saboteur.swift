@@ -3,7 +3,7 @@ import ReplicaTestSupport
 
 /// A memory store that breaks one promise on purpose, to show that the suite detects it.
 struct Saboteur: RemoteStore {
-    enum Deed: String, CaseIterable, Sendable {
+    enum Fault: String, CaseIterable, Sendable {
         case endsListingsEarly, repeatsItems, listsUnknownFoldersAsEmpty, doubtsUnknownItems, givesForeignParents
         case echoesTemplateIdentifiers, replacesOnCollision, adoptsAnyContent, adoptsWithoutContents
         case losesLastByte, makesEmptyFileFirst, tellsNoProgress, namesItemForParent
@@ -16,7 +16,7 @@ struct Saboteur: RemoteStore {
     }
 
     let store: MemoryStore
-    let deed: Deed
+    let fault: Fault
     var isReopened = false
 
     var properties: StoreProperties { store.properties }
@@ -25,7 +25,7 @@ struct Saboteur: RemoteStore {
         do {
             return try await store.item(identifier)
         } catch {
-            throw deed == .doubtsUnknownItems ? .serverUnreachable : error
+            throw fault == .doubtsUnknownItems ? .serverUnreachable : error
         }
     }
 
@@ -36,10 +36,10 @@ struct Saboteur: RemoteStore {
         do {
             answer = try await store.enumerateItems(in: folder, from: page)
         } catch {
-            guard deed == .listsUnknownFoldersAsEmpty else { throw error }
+            guard fault == .listsUnknownFoldersAsEmpty else { throw error }
             return ItemPage(items: [])
         }
-        switch deed {
+        switch fault {
         case .endsListingsEarly: answer.next = nil
         case .repeatsItems: answer.items += answer.items.suffix(1)
         case .givesForeignParents: for index in answer.items.indices { answer.items[index].parent = .root }
@@ -51,17 +51,17 @@ struct Saboteur: RemoteStore {
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try await store.currentAnchor() }
 
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
-        if deed == .trustsOldAnchorsWhenReopened, isReopened {
+        if fault == .trustsOldAnchorsWhenReopened, isReopened {
             return ChangeBatch(updated: [], deleted: [], anchor: anchor)
         }
         var batch: ChangeBatch
         do {
             batch = try await store.enumerateChanges(from: anchor)
         } catch {
-            guard deed == .trustsAnyAnchor else { throw error }
+            guard fault == .trustsAnyAnchor else { throw error }
             return ChangeBatch(updated: [], deleted: [], anchor: anchor)
         }
-        switch deed {
+        switch fault {
         case .tellsMovesAsDeletes: batch.deleted += batch.updated.map(\.identifier)
         case .hidesDeletes: batch.deleted = []
         case .dropsLaterBatches where batch.moreComing:
@@ -77,15 +77,15 @@ struct Saboteur: RemoteStore {
     ) async throws(RemoteStoreError) -> Item {
         let buffer = ContentBuffer()
         let item = try await store.fetchContents(
-            of: identifier, version: deed == .fetchesAnyVersion ? nil : version, range: range, into: buffer)
+            of: identifier, version: fault == .fetchesAnyVersion ? nil : version, range: range, into: buffer)
         let start = range?.lowerBound ?? 0
         var bytes = Array(buffer.bytes.dropFirst(Int(start)))
-        if deed == .losesLastByte, !bytes.isEmpty { bytes.removeLast() }
+        if fault == .losesLastByte, !bytes.isEmpty { bytes.removeLast() }
         do {
             try bytes.withUnsafeBufferPointer { bytes throws(RemoteStoreError) in
-                try sink.write(UnsafeRawBufferPointer(bytes), at: deed == .ignoresRangeOffsets ? 0 : start)
+                try sink.write(UnsafeRawBufferPointer(bytes), at: fault == .ignoresRangeOffsets ? 0 : start)
             }
-        } catch  where deed == .swallowsRefusals {
+        } catch  where fault == .swallowsRefusals {
             return item
         }
         return item
@@ -98,7 +98,7 @@ struct Saboteur: RemoteStore {
     }
 
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
-        switch deed {
+        switch fault {
         case .forgetsTemplates: nil
         case .forgetsTemplatesWhenReopened where isReopened: nil
         case .findsByNameAlone: store.item(at: template.filename.description)
@@ -116,7 +116,7 @@ struct Saboteur: RemoteStore {
         _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         var base = base
-        switch deed {
+        switch fault {
         case .deletesOnlyOnPaper: return
         case .deletesFullFolders: return store.delete(identifier)
         case .failsOnUnknownDeletes: _ = try await store.item(identifier)
@@ -126,7 +126,7 @@ struct Saboteur: RemoteStore {
         try await store.deleteItem(identifier, base: base)
     }
 
-    func signals() -> AsyncStream<Void> { deed == .neverSignals ? AsyncStream { _ in } : store.signals() }
+    func signals() -> AsyncStream<Void> { fault == .neverSignals ? AsyncStream { _ in } : store.signals() }
 
     func makeDurable() async throws(RemoteStoreError) {}
 

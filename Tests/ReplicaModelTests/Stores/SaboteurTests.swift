@@ -6,16 +6,16 @@ import Threads
 
 /// The promises must detect each store that breaks one.
 @Suite struct SaboteurTests {
-    @Test(arguments: Saboteur.Deed.allCases)
-    func eachBrokenPromiseIsDetected(_ deed: Saboteur.Deed) async {
-        for promise in StorePromises.all where !(await Self.keeps(promise, deed)) { return }
-        Issue.record("\(deed) breaks no promise")
+    @Test(arguments: Saboteur.Fault.allCases)
+    func eachBrokenPromiseIsDetected(_ fault: Saboteur.Fault) async {
+        for promise in StorePromises.all where !(await Self.keeps(promise, fault)) { return }
+        Issue.record("\(fault) breaks no promise")
     }
 
-    private static func keeps(_ promise: StorePromise, _ deed: Saboteur.Deed) async -> Bool {
+    private static func keeps(_ promise: StorePromise, _ fault: Saboteur.Fault) async -> Bool {
         let store = MemoryStore()
         var properties = StoreProperties()
-        if deed == .hidesPending { properties.fields.subtract(.tags) }
+        if fault == .hidesPending { properties.fields.subtract(.tags) }
         store.properties = properties
         store.pageSize = 7
         store.batchSize = 3
@@ -27,8 +27,8 @@ import Threads
                     count += 1
                     return count > 1
                 }
-                let isBlank = isAgain && deed == .forgetsAllWhenReopened
-                return Saboteur(store: isBlank ? MemoryStore() : store, deed: deed, isReopened: isAgain)
+                let isBlank = isAgain && fault == .forgetsAllWhenReopened
+                return Saboteur(store: isBlank ? MemoryStore() : store, fault: fault, isReopened: isAgain)
             }
             try await promise.check(subject)
             return true

@@ -11,7 +11,7 @@ final class RefusingPresenter: Presenter {
     let onCall = Locked<(@Sendable (PresentationTicket) -> Void)?>(nil)
     /// Whether the kernel is told only by ``tell()``.
     let isLate = Locked(false)
-    private let untold = Locked<[@Sendable () -> Void]>([])
+    private let waitingBodies = Locked<[@Sendable () -> Void]>([])
 
     func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         calls.withLock { $0 += 1 }
@@ -27,14 +27,14 @@ final class RefusingPresenter: Presenter {
     func invalidate(_ number: ItemNumber) {}
 
     func afterInvalidations(_ body: @escaping @Sendable () -> Void) {
-        isLate.withLock { $0 } ? untold.withLock { $0.append(body) } : body()
+        isLate.withLock { $0 } ? waitingBodies.withLock { $0.append(body) } : body()
     }
 
     /// How many wait to be told.
-    var waiting: Int { untold.withLock { $0.count } }
+    var waiting: Int { waitingBodies.withLock { $0.count } }
 
     func tell() {
         isLate.withLock { $0 = false }
-        for body in untold.withLock({ $0 }) { body() }
+        for body in waitingBodies.withLock({ $0 }) { body() }
     }
 }

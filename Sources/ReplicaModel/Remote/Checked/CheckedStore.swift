@@ -134,7 +134,7 @@ struct CheckedStore: RemoteStore {
         throw .cannotSynchronize("the store accepts names of at most \(longest) bytes")
     }
 
-    func lookEverywhere() { store.lookEverywhere() }
+    func pollEverything() { store.pollEverything() }
 
     func signals() -> AsyncStream<Void> { store.signals() }
 

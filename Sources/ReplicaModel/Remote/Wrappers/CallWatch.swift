@@ -2,11 +2,12 @@ internal import Threads
 
 /// Ends the wait for calls that a store does not answer.
 ///
-/// A call without progress for its limit is cancelled. If it still doesn't end, its caller gets an error, and the call is left:
-/// it may run for ever. As long as it does, no other call with its key is made, so that an item never has two changes at once.
-/// If many are left, no other is made until one of them has ended: each keeps its content, and perhaps a thread of the store.
+/// A call without progress for its limit is cancelled. If it still doesn't end, its caller gets an error, and the call is
+/// abandoned; it may never return. Until it does, no other call with its key is made, so that an item never has two changes at
+/// once. If many are abandoned, no other is made until one of them has ended: each keeps its content, and perhaps a thread of the
+/// store.
 final class CallWatch: Sendable {
-    /// What a call is about. Calls with the same key are not made while one of them is left.
+    /// What a call is about. Calls with the same key are not made while one of them is abandoned.
     struct Key: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case item, listing, recognition, anchor, changes, fetch, change, sync, usage, importEnd
@@ -63,16 +64,16 @@ final class CallWatch: Sendable {
         /// Whether it was cancelled because it was silent.
         var isSilent = false
         var cancel: @Sendable () -> Void = {}
-        var leave: @Sendable (RemoteStoreError) -> Void = { _ in }
+        var abandon: @Sendable (RemoteStoreError) -> Void = { _ in }
     }
 
     private struct State {
         var calls: [UInt64: Call] = [:]
         var nextCall: UInt64 = 0
-        /// The calls with a key that are left: changes, and others that were silent.
-        var left: [Key: Set<UInt64>] = [:]
-        /// Other calls that still run although nobody waits for them.
-        var deserted: [UInt64: Key] = [:]
+        /// The abandoned calls of each key: changes, and others that were silent.
+        var abandoned: [Key: Set<UInt64>] = [:]
+        /// Other abandoned calls, which prevent none.
+        var abandonedReads: [UInt64: Key] = [:]
         /// How often in a row a key's calls were silent.
         var silences: [Key: Int] = [:]
         /// The longest silence of a call that was answered then, in seconds.
@@ -81,11 +82,11 @@ final class CallWatch: Sendable {
         var longest = Double.infinity
         var isTicking = false
 
-        /// Whether so many calls of this kind run that nobody waits for, that no other should be made.
+        /// Whether so many calls of this kind are abandoned that no other should be made.
         func isFull(ofChanges isChange: Bool) -> Bool {
-            guard !left.isEmpty || !deserted.isEmpty else { return false }
-            let left = left.reduce(0) { $0 + ($1.key.isChange == isChange ? $1.value.count : 0) }
-            return left + deserted.values.count { $0.isChange == isChange } >= CallWatch.mostLeft
+            guard !abandoned.isEmpty || !abandonedReads.isEmpty else { return false }
+            let count = abandoned.reduce(0) { $0 + ($1.key.isChange == isChange ? $1.value.count : 0) }
+            return count + abandonedReads.values.count { $0.isChange == isChange } >= CallWatch.mostAbandoned
         }
     }
 
@@ -95,8 +96,8 @@ final class CallWatch: Sendable {
     private static let mostSlowness = 1_800.0
     /// How often the limit is doubled for calls that are silent again and again.
     private static let mostDoublings = 6
-    /// The maximum number of changes that are left, and of questions about items: half the threads of a directory store.
-    static let mostLeft = 8
+    /// The maximum number of abandoned changes, and of abandoned questions about items: half the threads of a directory store.
+    static let mostAbandoned = 8
 
     private let state = Locked(State())
     private let answer: Double
@@ -112,15 +113,15 @@ final class CallWatch: Sendable {
         grace = min(Self.grace, answer, stall)
     }
 
-    /// Whether a change of the item was left and still runs: it may still read the contents that it was given.
-    func isLeft(_ identifier: ItemIdentifier) -> Bool {
-        state.withLock { $0.left[Key(kind: .change, identifier: identifier)] != nil }
+    /// Whether a change of the item was abandoned and still runs: it may still read the contents that it was given.
+    func isAbandoned(_ identifier: ItemIdentifier) -> Bool {
+        state.withLock { $0.abandoned[Key(kind: .change, identifier: identifier)] != nil }
     }
 
-    /// Whether any call still runs that nobody waits for.
-    var hasLeftCalls: Bool { state.withLock { !$0.left.isEmpty || !$0.deserted.isEmpty } }
+    /// Whether any abandoned call still runs.
+    var hasAbandonedCalls: Bool { state.withLock { !$0.abandoned.isEmpty || !$0.abandonedReads.isEmpty } }
 
-    /// Whether so many changes are left that no other should be made.
+    /// Whether so many changes are abandoned that no other should be made.
     var isFullOfChanges: Bool { state.withLock { $0.isFull(ofChanges: true) } }
 
     /// No call may be silent for longer from now on: the domain stops.
@@ -153,10 +154,10 @@ final class CallWatch: Sendable {
                 result = .failure(error)
             }
             let ending = self.end(number, key)
-            // Whoever left it says what the outcome is.
-            if ending != .left { outcome.take(ending.outcome(of: result, key)) }
+            // If it was abandoned, its caller already has an outcome.
+            if ending != .abandoned { outcome.take(ending.outcome(of: result, key)) }
         }
-        attend(number, cancel: { task.cancel() }, leave: { outcome.take(.failure($0)) })
+        attend(number, cancel: { task.cancel() }, abandon: { outcome.take(.failure($0)) })
         let result = await withTaskCancellationHandler {
             await outcome.value
         } onCancel: {
@@ -168,16 +169,16 @@ final class CallWatch: Sendable {
     /// Makes a call in the current task, for a caller that somebody else can stand in for.
     /// - Parameters:
     ///   - cancel: Cancels the current task.
-    ///   - leave: Called with the error if the call does not even end then. The task has to end after the call, and what
+    ///   - abandon: Called with the error if the call does not even end then. The task has to end after the call, and what
     ///     it would have done next has to be done without it.
-    /// - Returns: Nil if the call was left, perhaps before `leave` is called: its answer is not of interest any more.
+    /// - Returns: Nil if the call was abandoned, perhaps before `abandon` is called: its answer is not of interest any more.
     /// - Throws: Like ``call(_:_:on:_:)``.
     func callInPlace<Value>(
         _ key: Key, _ progress: Progress, cancel: @escaping @Sendable () -> Void,
-        leave: @escaping @Sendable (RemoteStoreError) -> Void, body: () async throws(RemoteStoreError) -> Value
+        abandon: @escaping @Sendable (RemoteStoreError) -> Void, body: () async throws(RemoteStoreError) -> Value
     ) async throws(RemoteStoreError) -> Value? {
         let number = try begin(key, progress)
-        attend(number, cancel: cancel, leave: leave)
+        attend(number, cancel: cancel, abandon: abandon)
         let result: Result<Value, RemoteStoreError>
         do throws(RemoteStoreError) {
             result = .success(try await body())
@@ -187,7 +188,7 @@ final class CallWatch: Sendable {
         let ending = end(number, key)
         // The watch may be about to do it: no other call may be cancelled in its place.
         if ending == .silent { cancel() }
-        return ending == .left ? nil : try ending.outcome(of: result, key).get()
+        return ending == .abandoned ? nil : try ending.outcome(of: result, key).get()
     }
 
     /// - Returns: The call's number.
@@ -197,7 +198,7 @@ final class CallWatch: Sendable {
         progress.signs.withLock { $0 = Progress.Signs(last: now) }
         let base = key.kind == .fetch ? stall : answer * key.kind.slowness
         return try state.withLock { (state) throws(RemoteStoreError) in
-            guard state.left.isEmpty || state.left[key] == nil else { throw key.error }
+            guard state.abandoned.isEmpty || state.abandoned[key] == nil else { throw key.error }
             if key.isChange == false, state.isFull(ofChanges: false) { throw .serverUnreachable }
             // What is merely slow ends in the end.
             let doublings = min(state.silences[key] ?? 0, Self.mostDoublings)
@@ -211,11 +212,11 @@ final class CallWatch: Sendable {
     /// From now on the call is watched.
     private func attend(
         _ number: UInt64, cancel: @escaping @Sendable () -> Void,
-        leave: @escaping @Sendable (RemoteStoreError) -> Void
+        abandon: @escaping @Sendable (RemoteStoreError) -> Void
     ) {
         state.withLock { state in
             state.calls[number]?.cancel = cancel
-            state.calls[number]?.leave = leave
+            state.calls[number]?.abandon = abandon
         }
         tick()
     }
@@ -225,7 +226,7 @@ final class CallWatch: Sendable {
         case byItself
         /// It had been cancelled because it was silent.
         case silent
-        case left
+        case abandoned
 
         /// What the caller is told: whether a silent call did something is not known if it gave up.
         func outcome<Value>(
@@ -240,10 +241,10 @@ final class CallWatch: Sendable {
     private func end(_ number: UInt64, _ key: Key) -> Ending {
         state.withLock { state in
             guard let call = state.calls.removeValue(forKey: number) else {
-                state.deserted[number] = nil
-                state.left[key]?.remove(number)
-                if state.left[key]?.isEmpty == true { state.left[key] = nil }
-                return .left
+                state.abandonedReads[number] = nil
+                state.abandoned[key]?.remove(number)
+                if state.abandoned[key]?.isEmpty == true { state.abandoned[key] = nil }
+                return .abandoned
             }
             if call.isSilent {
                 state.silences[key, default: 0] += 1
@@ -268,33 +269,33 @@ final class CallWatch: Sendable {
         cancel?()
     }
 
-    /// Cancels the calls that are silent, and leaves those that don't end.
+    /// Cancels the calls that are silent, and abandons those that don't end.
     func check() {
         let now = now()
-        let deeds = state.withLock { state in
-            var deeds: [@Sendable () -> Void] = []
+        let actions = state.withLock { state in
+            var actions: [@Sendable () -> Void] = []
             for (number, call) in state.calls {
                 if let cancelled = call.cancelled {
                     guard now - cancelled >= grace else { continue }
                     state.calls[number] = nil
                     if call.isSilent || call.key.kind == .change {
-                        state.left[call.key, default: []].insert(number)
+                        state.abandoned[call.key, default: []].insert(number)
                     } else {
                         // Who gave up reading may read again.
-                        state.deserted[number] = call.key
+                        state.abandonedReads[number] = call.key
                     }
                     if call.isSilent { state.silences[call.key, default: 0] += 1 }
                     let error = call.isSilent ? call.key.error : .cancelled
-                    deeds.append { call.leave(error) }
+                    actions.append { call.abandon(error) }
                 } else if now - call.progress.signs.withLock({ $0.last }) >= min(call.limit, state.longest) {
                     state.calls[number]?.cancelled = now
                     state.calls[number]?.isSilent = true
-                    deeds.append(call.cancel)
+                    actions.append(call.cancel)
                 }
             }
-            return deeds
+            return actions
         }
-        for deed in deeds { deed() }
+        for action in actions { action() }
     }
 
     /// Checks at intervals, as long as there are calls.

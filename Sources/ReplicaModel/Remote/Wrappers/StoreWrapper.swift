@@ -96,7 +96,7 @@ extension StoreWrapper {
         }
     }
 
-    public func lookEverywhere() { store.lookEverywhere() }
+    public func pollEverything() { store.pollEverything() }
 
     public func signals() -> AsyncStream<Void> { store.signals() }
 

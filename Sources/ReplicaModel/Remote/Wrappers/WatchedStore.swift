@@ -12,7 +12,7 @@ struct WatchedStore: RemoteStore {
 
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         // What a change that still runs will do to it is not known.
-        if watch.isLeft(identifier) { throw .unanswered }
+        if watch.isAbandoned(identifier) { throw .unanswered }
         return try await watched(.item, identifier) { () async throws(RemoteStoreError) in
             try await store.item(identifier)
         }
@@ -76,7 +76,7 @@ struct WatchedStore: RemoteStore {
         try await store.deleteItem(identifier, base: base)
     }
 
-    func lookEverywhere() { store.lookEverywhere() }
+    func pollEverything() { store.pollEverything() }
 
     func signals() -> AsyncStream<Void> { store.signals() }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import WebDAVStore
 
 /// URLs and logins.
-@Suite struct AddressTests {
+@Suite struct WebDAVAddressTests {
     @Test func urlsAreRead() throws {
         let address = try WebDAVAddress("m%40e@Example.org:8443/a%20b/%C3%BC/?ca=/a.pem&clear=yes", isSecure: true)
         #expect(address.user == "m@e" && address.host == "example.org" && address.port == 8443)

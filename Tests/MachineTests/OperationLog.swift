@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Threads
 
 /// A change that a machine makes in a storage.
-struct Deed: Sendable, CustomStringConvertible {
+struct Operation: Sendable, CustomStringConvertible {
     enum Kind: String, Sendable {
         case create, replace, make, set, move, remove
     }
@@ -26,12 +26,12 @@ struct Deed: Sendable, CustomStringConvertible {
     }
 
     /// Whether both were under way at one moment.
-    func overlaps(_ other: Deed) -> Bool {
+    func overlaps(_ other: Operation) -> Bool {
         begin <= other.end ?? .now && other.begin <= end ?? .now
     }
 
     /// Whether it is about the same place, or one above or below.
-    func meets(_ other: Deed) -> Bool {
+    func meets(_ other: Operation) -> Bool {
         [path, target].compactMap(\.self).contains { mine in
             [other.path, other.target].compactMap(\.self).contains { $0.isWithin(mine) || mine.isWithin($0) }
         }
@@ -39,30 +39,30 @@ struct Deed: Sendable, CustomStringConvertible {
 }
 
 /// What all machines did in one storage, and when: what the strength of its conditions lets be lost is told by that.
-final class DeedLog: Sendable {
-    private let deeds = Locked<[Deed]>([], rank: .innermost)
+final class OperationLog: Sendable {
+    private let operations = Locked<[Operation]>([], rank: .innermost)
 
-    var all: [Deed] { deeds.withLock { $0 } }
+    var all: [Operation] { operations.withLock { $0 } }
 
     /// Notes what one machine does.
     struct Writer: Sendable {
         let machine: Int
-        fileprivate let log: DeedLog
+        fileprivate let log: OperationLog
 
-        func begin(_ kind: Deed.Kind, _ path: StoragePath, _ target: StoragePath?, _ content: String?, _ isAtomic: Bool)
+        func begin(_ kind: Operation.Kind, _ path: StoragePath, _ target: StoragePath?, _ content: String?, _ isAtomic: Bool)
             -> Int
         {
-            log.deeds.withLock { deeds in
-                deeds.append(
-                    Deed(
+            log.operations.withLock { operations in
+                operations.append(
+                    Operation(
                         machine: machine, kind: kind, path: path, target: target, content: content, begin: .now,
                         isAtomic: isAtomic))
-                return deeds.count - 1
+                return operations.count - 1
             }
         }
 
         func end(_ number: Int, _ outcome: String) {
-            log.deeds.withLock { deeds in (deeds[number].end, deeds[number].outcome) = (.now, outcome) }
+            log.operations.withLock { operations in (operations[number].end, operations[number].outcome) = (.now, outcome) }
         }
     }
 
@@ -72,16 +72,16 @@ final class DeedLog: Sendable {
     /// while it was written.
     func mayBeLost(_ content: String) -> Bool {
         let all = all
-        return all.contains { deed in
-            guard deed.content == content else { return false }
+        return all.contains { operation in
+            guard operation.content == content else { return false }
             return all.contains {
-                $0.machine != deed.machine && !$0.isAtomic && $0.kind != .make && $0.overlaps(deed) && $0.meets(deed)
+                $0.machine != operation.machine && !$0.isAtomic && $0.kind != .make && $0.overlaps(operation) && $0.meets(operation)
             }
         }
     }
 }
 
-extension DeedLog {
+extension OperationLog {
     /// Whether a content may be there twice: a machine had changed the file, or had no answer about it, when another moved it, and made it
     /// anew. Where no identity tells that it is the same elsewhere, a move is a deletion and a creation.
     func mayBeDoubled(_ content: String) -> Bool {
@@ -95,13 +95,13 @@ extension DeedLog {
 /// A storage behind a line whose changes are noted.
 struct WatchedStorage: PathStorage {
     let storage: any PathStorage
-    let log: DeedLog.Writer
+    let log: OperationLog.Writer
     let line: Line
 
     var properties: PathStorageProperties { storage.properties }
 
     private func noted<Value>(
-        _ kind: Deed.Kind, _ path: StoragePath, target: StoragePath? = nil, content: String? = nil,
+        _ kind: Operation.Kind, _ path: StoragePath, target: StoragePath? = nil, content: String? = nil,
         _ strength: PathStorageProperties.Strength, _ body: () async throws(PathStorageError) -> Value
     ) async throws(PathStorageError) -> Value {
         let number = log.begin(kind, path, target, content, strength == .atomic)

@@ -2,14 +2,14 @@ package import ReplicaModel
 import Threads
 
 /// A store that repeats its calls after failures, like the engine: a create is looked up first.
-package struct PatientStore: Sendable {
+package struct RetryingStore: Sendable {
     let store: any RemoteStore
     /// The maximum number of attempts of a call, and the pause between them.
     private static let (most, pause) = (20, Duration.milliseconds(20))
 
     package init(_ store: any RemoteStore) { self.store = store }
 
-    package func again<Value: Sendable>(_ deed: String, _ body: () async throws -> Value) async throws -> Value {
+    package func again<Value: Sendable>(_ action: String, _ body: () async throws -> Value) async throws -> Value {
         var failures: [RemoteStoreError] = []
         while failures.count < Self.most {
             do { return try await body() } catch let error as RemoteStoreError {
@@ -17,11 +17,11 @@ package struct PatientStore: Sendable {
                 switch error {
                 case .serverUnreachable, .busy, .itemUnavailable, .malformedAnswer:
                     try await Task.sleep(for: Self.pause)
-                default: throw BrokenPromise("\(deed): \(failures)")
+                default: throw BrokenPromise("\(action): \(failures)")
                 }
             }
         }
-        throw BrokenPromise("\(deed): it never comes back: \(failures.suffix(2))")
+        throw BrokenPromise("\(action): it never comes back: \(failures.suffix(2))")
     }
 
     package func create(
