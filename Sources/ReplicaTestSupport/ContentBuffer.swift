@@ -24,28 +24,6 @@ public final class ContentBuffer: ContentSink {
 }
 
 extension ItemContents {
-    /// Reads the complete snapshot and reports progress.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it cannot be read, or is shorter than its size.
-    public func allBytes() throws(RemoteStoreError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        var done = 0
-        while done < bytes.count {
-            let count: Int
-            do {
-                count = try bytes.withUnsafeMutableBytes {
-                    try file.read(
-                        fromAbsoluteOffset: Int64(done), into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]))
-                }
-            } catch {
-                throw .cannotSynchronize("the snapshot cannot be read: \(error)")
-            }
-            guard count > 0 else { throw .cannotSynchronize("the snapshot is shorter than it says") }
-            done += count
-            progress(Int64(done))
-        }
-        return bytes
-    }
-
     /// Calls `body` with contents of these bytes, in an unnamed file that is closed afterwards.
     public static func with<Result: Sendable>(
         _ bytes: [UInt8], _ body: (ItemContents) async throws(RemoteStoreError) -> Result

@@ -94,7 +94,8 @@ import Testing
 
     @Test func aCrashIsSaid() async throws {
         let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: "kill -9 $$")
-        #expect(result.isOneClearLine(code: 1, containing: "mount.replica exited with -9 without an answer"), "\(result)")
+        #expect(
+            result.isOneClearLine(code: 1, containing: "mount.replica exited with -9 without an answer"), "\(result)")
     }
 
     @Test func mountPassesOptionsOnAndTakesTheStatus() async throws {

@@ -7,7 +7,8 @@ import Threads
 
 /// What was written, and what its writer, or somebody who saw it, removed or replaced.
 final class ExpectedContents: Sendable {
-    private let state = Locked<(contents: [String: String], serial: Int, words: [String])>(([:], 0, []), rank: .innermost)
+    private let state = Locked<(contents: [String: String], serial: Int, words: [String])>(
+        ([:], 0, []), rank: .innermost)
 
     /// Contents that have to be there in the end, with what was done last with them.
     var contents: [String: String] { state.withLock { $0.contents } }
@@ -88,7 +89,8 @@ extension Machine {
     }
 
     @discardableResult
-    private func create(_ name: FileName, in folder: Seen, _ expected: ExpectedContents) throws -> (ItemNumber, String) {
+    private func create(_ name: FileName, in folder: Seen, _ expected: ExpectedContents) throws -> (ItemNumber, String)
+    {
         let replica = try run().replica
         let (entry, file) = try replica.createFile(
             name, in: folder.number, mode: 0o644, flags: O_WRONLY | O_EXCL, caller: Self.caller)

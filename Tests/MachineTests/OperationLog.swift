@@ -49,7 +49,9 @@ final class OperationLog: Sendable {
         let machine: Int
         fileprivate let log: OperationLog
 
-        func begin(_ kind: Operation.Kind, _ path: StoragePath, _ target: StoragePath?, _ content: String?, _ isAtomic: Bool)
+        func begin(
+            _ kind: Operation.Kind, _ path: StoragePath, _ target: StoragePath?, _ content: String?, _ isAtomic: Bool
+        )
             -> Int
         {
             log.operations.withLock { operations in
@@ -62,7 +64,9 @@ final class OperationLog: Sendable {
         }
 
         func end(_ number: Int, _ outcome: String) {
-            log.operations.withLock { operations in (operations[number].end, operations[number].outcome) = (.now, outcome) }
+            log.operations.withLock { operations in
+                (operations[number].end, operations[number].outcome) = (.now, outcome)
+            }
         }
     }
 
@@ -75,7 +79,8 @@ final class OperationLog: Sendable {
         return all.contains { operation in
             guard operation.content == content else { return false }
             return all.contains {
-                $0.machine != operation.machine && !$0.isAtomic && $0.kind != .make && $0.overlaps(operation) && $0.meets(operation)
+                $0.machine != operation.machine && !$0.isAtomic && $0.kind != .make && $0.overlaps(operation)
+                    && $0.meets(operation)
             }
         }
     }

@@ -129,7 +129,8 @@ struct SharedPlace: Sendable {
     }
 
     private func opened(
-        _ storage: any PathStorage, _ folder: String, _ log: OperationLog.Writer, _ line: Line, _ options: PathStoreOptions,
+        _ storage: any PathStorage, _ folder: String, _ log: OperationLog.Writer, _ line: Line,
+        _ options: PathStoreOptions,
         close: @escaping @Sendable () async -> Void
     ) throws -> Opened {
         let watched = WatchedStorage(storage: storage, log: log, line: line)

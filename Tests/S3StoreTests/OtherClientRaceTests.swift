@@ -86,7 +86,7 @@ import Threads
             try await session?.writeElsewhere("other", to: path)
         }
         try await Self.run(at: path, before: isIt, writes) { store, session in
-            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
             var template = ItemTemplate(
                 identifier: file.identifier, parent: .root, filename: FileName(path), kind: .file)
             template.metadata.mode = 0o600

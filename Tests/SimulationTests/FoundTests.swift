@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Faults found by the simulator, each as its shortest history. Numbers select from the entries at that time.
+/// Faults found by the simulator, each as its shortest history. Numbers select from the entries at that time. Large: a test for each fault.
 @Suite struct FoundTests {
     @Test func anItemIsRecordedBeforeItIsEvicted() async {
         await expectNoFault(

@@ -3,23 +3,40 @@ import Testing
 
 /// What documents promise is there: pages, and tests of what they say.
 @Suite struct DocumentTests {
-    /// `func NAME(` of each suite, which is a type whose name ends in `Tests`.
-    static let tests: [String: Set<String>] = {
-        var found: [String: Set<String>] = [:]
+    /// The tests of each suite, which is a type whose name ends in `Tests`, and of each target: functions with `@Test`.
+    static let tests = suites.tests
+
+    private static let suites: (tests: [String: Set<String>], targets: [String: Set<String>]) = {
+        var tests: [String: Set<String>] = [:]
+        var targets: [String: Set<String>] = [:]
         for file in SourceTree.swift where !file.isInSources {
             var suite = file.target
+            // Whether the next function is a test.
+            var isTest = false
             for line in file.lines {
                 if let match = line.code.firstMatch(of: #/\b(?:struct|class|actor|enum|extension) (\w+Tests)\b/#) {
                     suite = String(match.1)
+                    targets[suite, default: []].insert(file.target)
                 }
-                if let match = line.code.firstMatch(of: #/\bfunc `?(\w+)`?[(<]/#) {
-                    found[suite, default: []].insert(String(match.1))
-                    found[file.target, default: []].insert(String(match.1))
+                if line.code.contains("@Test") { isTest = true }
+                guard let match = line.code.firstMatch(of: #/\bfunc `?(\w+)`?[(<]/#) else { continue }
+                if isTest {
+                    tests[suite, default: []].insert(String(match.1))
+                    tests[file.target, default: []].insert(String(match.1))
                 }
+                isTest = false
             }
         }
-        return found
+        return (tests, targets)
     }()
+
+    /// A document names a test by its suite, without the target.
+    @Test func eachSuiteHasItsOwnName() {
+        #expect(Self.suites.targets.count > 200)
+        for (suite, targets) in Self.suites.targets {
+            #expect(targets.count == 1, "\(suite) is in \(targets.sorted())")
+        }
+    }
 
     /// Every kind of store that comes along has a page.
     @Test func everyStoreHasAPage() {

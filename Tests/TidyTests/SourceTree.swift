@@ -35,7 +35,7 @@ enum SourceTree {
     /// What is written for readers, except logs of the past.
     static let documents: [File] =
         ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Benchmarks/README.md"].map(file)
-        + ["docs", "Sources", "Tests", "examples"].flatMap { files(below: $0, suffix: ".md") }
+        + ["docs", "Sources", "Tests", "Tools", "examples"].flatMap { files(below: $0, suffix: ".md") }
 
     /// Every word of the source, the tests and the scripts, and of the names of their files.
     static let words: Set<String> = {

@@ -4,10 +4,13 @@ import Testing
 /// Each test target's README says what it proves and what it can't.
 @Suite struct TargetPageTests {
     @Test func eachTargetSaysWhatItProvesAndWhatItCannot() throws {
-        let targets = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.appending(path: "Tests").path)
-        #expect(targets.count > 8)
-        for target in targets {
-            let path = "Tests/\(target)/README.md"
+        let roots = ["Tests", "Tools/ReleaseTests/Tests", "examples/outside-package/Tests"]
+        let targets = try roots.flatMap { root in
+            try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.appending(path: root).path)
+                .map { (name: $0, path: "\(root)/\($0)/README.md") }
+        }
+        #expect(targets.count > 10)
+        for (target, path) in targets {
             guard let text = SourceTree.document(path) else {
                 Issue.record("there is no \(path)")
                 continue

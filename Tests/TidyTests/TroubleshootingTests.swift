@@ -97,7 +97,8 @@ import Testing
         "it says what to do": [
             ": unmount it first", "name the directory by its own path", "import a copy of it",
             "import first, create it again, then mount on it", ": try again",
-            ": move it away, or choose another name", ": move the file there", "the domain is disconnected; see", ": give the domain a name and store=URL",
+            ": move it away, or choose another name", ": move the file there", "the domain is disconnected; see",
+            ": give the domain a name and store=URL",
             "use NAME:PATH for domains that are not mounted",
         ],
         "it names what is not there, as it was given": [

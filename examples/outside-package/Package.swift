@@ -16,19 +16,15 @@ let package = Package(
         .target(name: "TextFolder", dependencies: [.product(name: "FuseMount", package: "replica")]),
         .executableTarget(
             name: "mount-texts", dependencies: ["TextFolder", .product(name: "FuseMount", package: "replica")]),
-        .target(
-            name: "Shelf",
-            dependencies: [
-                .product(name: "ReplicaModel", package: "replica"),
-                .product(name: "ReplicaTestSupport", package: "replica"),
-            ]),
+        .target(name: "Shelf", dependencies: [.product(name: "ReplicaModel", package: "replica")]),
         .testTarget(
             name: "OutsideTests",
             dependencies: [
                 "Shelf", "TextFolder",
                 .product(name: "FuseMount", package: "replica"),
                 .product(name: "ReplicaTestSupport", package: "replica"),
-            ]),
+            ],
+            exclude: ["README.md"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -48,7 +48,8 @@ package enum DomainNameError: Error, Equatable, CustomStringConvertible {
         case .space: "a domain's name can't start or end with a space"
         case .forbidden(let scalar):
             PlainText.isHarmless(scalar)
-                ? "a domain's name can't contain '\(scalar)'" : "a domain's name can't contain control or format characters"
+                ? "a domain's name can't contain '\(scalar)'"
+                : "a domain's name can't contain control or format characters"
         }
     }
 }

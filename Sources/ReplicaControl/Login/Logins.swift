@@ -161,7 +161,9 @@ package struct Logins {
             if old == .elsewhere { try service(of: place).forget(place) }
         } catch {
             refusal = refusal ?? error.message
-            if old == .elsewhere { refusal? += "; the earlier login for \(place) could not be removed from the Secret Service" }
+            if old == .elsewhere {
+                refusal? += "; the earlier login for \(place) could not be removed from the Secret Service"
+            }
         }
         table.entries[place] = .secrets(secrets)
         return .file(path, refusal: refusal)

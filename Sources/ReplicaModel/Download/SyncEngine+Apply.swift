@@ -136,7 +136,8 @@ extension SyncEngine {
                 return .left
             case .needsAnswers(let folders):
                 for folder in folders { _ = await ask(folder) }
-                postpone(change.identifier, .itemUnavailable("in the store it is inside a folder that it contains here"))
+                postpone(
+                    change.identifier, .itemUnavailable("in the store it is inside a folder that it contains here"))
                 return .left
             }
         } catch {

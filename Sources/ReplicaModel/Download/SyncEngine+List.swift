@@ -41,7 +41,9 @@ extension SyncEngine {
     func listDown(to folder: ItemIdentifier) async throws(ReplicaError) -> RemoteStoreError? {
         var (here, unknown): (ItemIdentifier, [ItemIdentifier]) = (folder, [])
         while try replica.number(of: here) == nil {
-            guard unknown.count < Self.mostUnknown else { return .malformedAnswer("its chain of parent folders does not end") }
+            guard unknown.count < Self.mostUnknown else {
+                return .malformedAnswer("its chain of parent folders does not end")
+            }
             do throws(RemoteStoreError) {
                 let item = try await store.item(here)
                 guard item.kind == .folder else { return .malformedAnswer("its parent is not a folder") }

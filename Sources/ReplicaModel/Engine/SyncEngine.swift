@@ -42,7 +42,8 @@ final class SyncEngine: Sendable {
             store: watched, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
         self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in
             let name = item.name.shortened
-            log.warning("an invalid item of the store is skipped", metadata: ["name": "\(name)", "why": "\(item.fault)"])
+            log.warning(
+                "an invalid item of the store is skipped", metadata: ["name": "\(name)", "why": "\(item.fault)"])
             state.withLock { $0.leaveOut(item.identifier, name) }
         }
         self.options = options

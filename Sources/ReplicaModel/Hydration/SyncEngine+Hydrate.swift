@@ -34,7 +34,9 @@ extension SyncEngine {
     /// - Returns: Whether the item has changed in the store and the change was applied.
     /// - Throws: ESTALE if the change is not applied in time.
     private func waitForRewrite(of target: FetchTarget, until end: Double) async throws(Errno) -> Bool {
-        guard !store.properties.reportsEveryContentChange, !target.isUntouched, !options.isSequential else { return false }
+        guard !store.properties.reportsEveryContentChange, !target.isUntouched, !options.isSequential else {
+            return false
+        }
         let item: Item
         let asked = replica.answers
         do throws(RemoteStoreError) { item = try await store.item(target.identifier) } catch {

@@ -14,6 +14,28 @@ public struct ItemContents: Sendable {
         self.size = size
         self.progress = progress
     }
+
+    /// Reads the complete snapshot into memory and reports progress: for stores that send a content at once.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it cannot be read, or is shorter than its size.
+    public func allBytes() throws(RemoteStoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        var done = 0
+        while done < bytes.count {
+            let count: Int
+            do {
+                count = try bytes.withUnsafeMutableBytes {
+                    try file.read(
+                        fromAbsoluteOffset: Int64(done), into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]))
+                }
+            } catch {
+                throw .cannotSynchronize("the snapshot cannot be read: \(error)")
+            }
+            guard count > 0 else { throw .cannotSynchronize("the snapshot is shorter than its size") }
+            done += count
+            progress(Int64(done))
+        }
+        return bytes
+    }
 }
 
 /// Receives fetched bytes.

@@ -8,7 +8,9 @@ extension SyncEngine {
     /// - Parameter sender: The task that makes it; nil if it may take for ever.
     func upload(_ call: Outgoing, by sender: Sender? = nil) async {
         var (isTakenIn, isRefused) = (false, false)
-        defer { if sender?.isAbandoned != true { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } } }
+        defer {
+            if sender?.isAbandoned != true { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
+        }
         // An error describes an earlier state of the item: another call about it may be answered before the error is
         // recorded.
         let asked = replica.answers

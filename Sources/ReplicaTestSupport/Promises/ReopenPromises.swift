@@ -28,7 +28,8 @@ extension StorePromises {
             let error = try await again.failure("asking for it") { _ = try await again.refreshed(file) }
             try subject.expect(error == .noSuchItem(file.identifier), "asking for it was \(error)")
         },
-        StorePromise("after reopening, created items are found by their templates", when: \.recognizesCreates) { subject in
+        StorePromise("after reopening, created items are found by their templates", when: \.recognizesCreates) {
+            subject in
             let template = subject.template("file")
             let item = try subject.made(await subject.create(template, [1, 2]))
             let found = try await subject.reopened().store.itemCreated(from: template)
@@ -41,7 +42,10 @@ extension StorePromises {
             try subject.expect(edited.identifier == file.identifier, "it is another item now")
             try await again.expectContent(edited, "file", Array("after".utf8))
         },
-        StorePromise("after reopening, changes made while it was closed are reported, or the anchor has expired", when: \.hasChangeFeed) {
+        StorePromise(
+            "after reopening, changes made while it was closed are reported, or the anchor has expired",
+            when: \.hasChangeFeed
+        ) {
             subject in
             _ = try await subject.list()
             let anchor = try await subject.store.currentAnchor()

@@ -55,7 +55,7 @@ public struct StoreSubject: Sendable {
     /// A store and its other client.
     /// - Parameter open: Opens the store on its storage: once now, and again for promises about what it has persisted.
     public init(
-        other: any OtherClient, limit: Duration = .seconds(30),
+        other: any OtherClient, limit: Duration = .seconds(300),
         open: @escaping @Sendable () async throws -> any RemoteStore
     ) async throws {
         store = try await open()

@@ -18,7 +18,8 @@ struct ServiceControl {
     func start(_ unit: String) -> String? {
         guard let result = run(["start", "--", unit], Self.longest) else { return "systemctl does not answer" }
         guard result.status != 0 else { return nil }
-        return result.output.split(separator: "\n").first.map(String.init) ?? "systemctl exited with status \(result.status)"
+        return result.output.split(separator: "\n").first.map(String.init)
+            ?? "systemctl exited with status \(result.status)"
     }
 
     private func run(_ words: [String], _ seconds: Double) -> BoundedProgram.Result? {

@@ -19,7 +19,7 @@ import Testing
                 # A busy machine may keep the others from answering soon enough.
                 all_but_one_are_listed() {
                     local got=0
-                    timeout 30 "$BIN/replica" list >said 2>errors || got=$?
+                    timeout 100 "$BIN/replica" list >said 2>errors || got=$?
                     [ "$got" = 7 ] && [ "$(cat errors)" = "replica: d: its daemon (process $pid) does not answer" ] &&
                         [ "$(cut -f 1,4 said)" = "$(printf 'e2\t%s\ne3\t%s' "$HERE/mnt2" "$HERE/mnt3")" ]
                 }

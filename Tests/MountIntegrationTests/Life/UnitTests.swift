@@ -229,12 +229,12 @@ import Testing
             systemctl start remote-fs.target local-fs.target
             # By an automount, at the first access: with no daemon, and with one that serves the domain without a mount.
             systemctl start srv-photos.automount
-            equal "$(timeout 50 cat /srv/photos/one)" one
+            equal "$(timeout 300 cat /srv/photos/one)" one
             equal "$(systemctl is-active srv-photos.mount)" active
             systemctl stop srv-photos.mount
             not mounted
             replica wait photos >/dev/null
-            equal "$(timeout 50 cat /srv/photos/one)" one
+            equal "$(timeout 300 cat /srv/photos/one)" one
             equal "$(systemctl is-active srv-photos.mount)" active
             echo two >/srv/photos/two; replica wait photos >/dev/null
             equal "$(cat /srv/store/two)" two

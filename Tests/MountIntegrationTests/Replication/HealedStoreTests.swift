@@ -7,7 +7,7 @@ import Testing
     private static let words = """
         said() { replica status d | grep -qF "'replica retry d' tries now"; }
         waits() {
-            timeout 150 "$BIN/replica" wait d --timeout 120 >waited 2>&1 &
+            timeout 320 "$BIN/replica" wait d --timeout 300 >waited 2>&1 &
             waiting=$!
         }
         # Nothing says that there is nothing to do, as long as there is.

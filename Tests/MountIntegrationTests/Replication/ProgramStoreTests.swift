@@ -272,7 +272,7 @@ import Testing
             in_time is_known
             [ "$(bytes avail)" -le 16777216 ]
             kill -STOP "$(store_process)"
-            prints 16777216 timeout 20 bash -c "$(declare -f bytes); MNT=$MNT; bytes size"
+            prints 16777216 timeout 100 bash -c "$(declare -f bytes); MNT=$MNT; bytes size"
             head -c 30000000 /dev/zero >"$MNT/larger than the store"
             equal "$(stat -c %s "$MNT/larger than the store")" 30000000
             kill -CONT "$(store_process)"

@@ -20,7 +20,7 @@ func runScript(_ script: String, environment: [String: String], output: String) 
                     // timeout(1) creates a process group with its own process ID. The limit only ends what hangs: it is
                     // above all that scripts wait for.
                     let child = try spawn(
-                        ["/usr/bin/timeout", "--kill-after=5", "1000", "/bin/bash", "-c", script],
+                        ["/usr/bin/timeout", "--kill-after=5", "2400", "/bin/bash", "-c", script],
                         environment: environment.map { "\($0)=\($1)" }, output: output)
                     var status: Int32 = 0
                     while waitpid(child, &status, 0) < 0 {

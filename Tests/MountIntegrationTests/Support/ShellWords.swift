@@ -3,10 +3,12 @@ let shellWords = #"""
     set -Eeuo pipefail
     umask 022
     cd "$HERE"
+    # Seconds: above all that a slow machine needs, below that of the script.
+    LIMIT=300
     trap 'echo "failed at line $LINENO: $BASH_COMMAND" >&2; tail -n 20 "$STATE/daemon.log" 2>/dev/null >&2' ERR
     fail() { echo "FAILED: $*" >&2; return 1; }
-    replica() { timeout 60 "$BIN/replica" "$@"; }
-    mount_replica() { timeout 60 "$BIN/mount.replica" "$@"; }
+    replica() { timeout $LIMIT "$BIN/replica" "$@"; }
+    mount_replica() { timeout $LIMIT "$BIN/mount.replica" "$@"; }
     # within SECONDS COMMAND...: repeats a command until it succeeds.
     within() {
         local end=$((SECONDS + $1))
@@ -16,9 +18,9 @@ let shellWords = #"""
             sleep 0.05
         done
     }
-    eventually() { within 50 "$@"; }
-    # For what only the store's own looking around brings.
-    in_time() { within 90 "$@"; }
+    eventually() { within $LIMIT "$@"; }
+    # For what only the store's own polling brings.
+    in_time() { within $LIMIT "$@"; }
     not() { if "$@"; then return 1; fi; }
     equal() { [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
     # prints TEXT COMMAND...: says just that on standard output, and succeeds. Of a function every command must, but for
@@ -44,7 +46,7 @@ let shellWords = #"""
     # `replica doctor` of another test may be looking at it.
     unmount_it() { eventually umount "$MNT"; end_daemon; }
     begin() { import_it; mount_it; }
-    settle() { timeout 100 "$BIN/replica" wait d --timeout 90 >/dev/null; }
+    settle() { timeout $((LIMIT + 10)) "$BIN/replica" wait d --timeout $LIMIT >/dev/null; }
     same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
@@ -64,7 +66,7 @@ let shellWords = #"""
     }
     # Its last thread is gone, or nothing but a zombie that nobody has waited for.
     gone() {
-        local end=$((SECONDS + 90)) state
+        local end=$((SECONDS + LIMIT)) state
         while [ $SECONDS -lt $end ]; do
             state=$(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) || state=
             case $state in

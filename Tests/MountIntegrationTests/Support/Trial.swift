@@ -37,7 +37,7 @@ struct Trial: Sendable {
             }
             try await trial.end()
             // Remains of a failed test are not reported as another failure.
-            let deaf = try await trial.left.end(timeLimit: (try? outcome.get()) == nil ? .zero : .seconds(10))
+            let deaf = try await trial.left.end(timeLimit: (try? outcome.get()) == nil ? .zero : eventLimit)
             try outcome.get()
             if !deaf.isEmpty { Issue.record("left running: \(deaf.map(\.name))") }
         } catch {

@@ -131,7 +131,7 @@ import Testing
 }
 
 /// Truncating a dataless file.
-@Suite struct CutTests {
+@Suite struct DatalessTruncationTests {
     private func cut(_ bench: Bench, _ path: String, to size: Int64) async throws {
         var change = AttributeChange()
         change.size = size

@@ -34,6 +34,7 @@ import Threads
             outcome.withLock { $0 = ended }
         }
         let begin = bench.clock.withLock { $0 }
+        let end = ContinuousClock.now + eventLimit
         while true {
             // Whatever is not blocked continues.
             try await Task.sleep(for: .milliseconds(8))
@@ -43,7 +44,9 @@ import Threads
             case .failure(let error)?: return (passed, error)
             case nil: break
             }
-            guard passed < most else { return nil }
+            guard passed < most, ContinuousClock.now < end else { return nil }
+            // Time passes only during a call, so that a slow machine takes none of it.
+            guard engine.watch.isWaiting else { continue }
             bench.pass(10)
             engine.watch.check()
         }
@@ -152,7 +155,7 @@ import Threads
             let again = try #require(try await Self.time(bench, engine, call))
             // A create has another item each time.
             if kind != .createItem {
-                #expect(again.error as? RemoteStoreError == Self.errors[kind] && again.seconds < 20)
+                #expect(again.error as? RemoteStoreError == Self.errors[kind] && again.seconds == 0)
             }
         }
         silent.speak()
@@ -444,7 +447,7 @@ import Threads
         try await bench.until("it reads") { silent.hung == 1 }
         reader.cancel()
         let ended = try #require(try await Self.time(bench, engine) { try await reader.value })
-        #expect(ended.seconds < 30 && ended.error as? RemoteStoreError == .cancelled)
+        #expect(ended.seconds < Self.limit(.fetchContents) && ended.error as? RemoteStoreError == .cancelled)
         #expect(try await Self.time(bench, engine, fetch)?.error == nil)
         silent.speak()
     }
@@ -461,11 +464,11 @@ import Threads
         (options.answerTimeout, options.stallTimeout) = (0.2, 0.2)
         let domain = try Domain.open(own.state, store: store, options: options, log: DomainBench.quiet)
         domain.start()
-        _ = try await domain.list(.root)
+        #expect(try await eventually { (try? await domain.list(.root)) != nil })
         store.fallSilent(at: kind)
         store.memory.write("more", to: "y")
         store.memory.signal()
-        for _ in 0..<200 where store.hung == 0 && kind != .recognize { try await Task.sleep(for: .milliseconds(5)) }
+        if kind != .recognize { #expect(try await eventually { store.hung > 0 }) }
         let isStopped = Locked(false)
         Task {
             try await domain.stop()

@@ -118,6 +118,9 @@ final class CallWatch: Sendable {
         state.withLock { $0.abandoned[Key(kind: .change, identifier: identifier)] != nil }
     }
 
+    /// Whether a caller is waiting for a call, for tests: an abandoned one has no caller.
+    var isWaiting: Bool { state.withLock { !$0.calls.isEmpty } }
+
     /// Whether any abandoned call still runs.
     var hasAbandonedCalls: Bool { state.withLock { !$0.abandoned.isEmpty || !$0.abandonedReads.isEmpty } }
 

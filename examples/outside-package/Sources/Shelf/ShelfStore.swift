@@ -1,5 +1,4 @@
 import ReplicaModel
-import ReplicaTestSupport
 
 /// A store on a ``Shelf``, with a change feed and ranges.
 public struct ShelfStore: RemoteStore {

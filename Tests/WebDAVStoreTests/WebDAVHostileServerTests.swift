@@ -10,7 +10,7 @@ import Testing
 @testable import WebDAVStore
 
 /// A server that means harm, or is none.
-@Suite struct HostileServerTests {
+@Suite struct WebDAVHostileServerTests {
     private static let program = Result {
         try ServingProgram(
             "hostile-server", ["/var/tmp/replica-test-\(getpid())-dav-seen-\(UInt64.random(in: 0 ... .max))"])

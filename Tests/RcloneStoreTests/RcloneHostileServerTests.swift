@@ -8,7 +8,7 @@ import Testing
 @testable import RcloneStore
 
 /// Invalid answers, which rclone would not give.
-@Suite struct HostileServerTests {
+@Suite struct RcloneHostileServerTests {
     private static let program = Result { try ServingProgram("hostile-rclone") }
 
     private struct Scratch: StorageScratch {

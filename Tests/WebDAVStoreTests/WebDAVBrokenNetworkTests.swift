@@ -9,7 +9,7 @@ import Testing
 ///
 /// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
 /// applies all of them.
-@Suite struct BrokenNetworkTests {
+@Suite struct WebDAVBrokenNetworkTests {
     /// A server that checks conditions, and one that does not.
     private static let servers = [WebDAVServer.lighttpd, .nginx]
 

@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 
 /// The trash as a file manager uses it, over a store that keeps a trash.
-@Suite struct TrashTests {
+@Suite struct FileSystemTrashTests {
     @Test func gioTrashesRestoresAndEmpties() async throws {
         let store = MemoryStore()
         store.keepsTrash = true

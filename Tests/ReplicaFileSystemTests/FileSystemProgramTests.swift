@@ -1,7 +1,7 @@
 import Testing
 
 /// Programs that lean on a filesystem work on the mount.
-@Suite struct ProgramTests {
+@Suite struct FileSystemProgramTests {
     @Test func git() async throws {
         try await run(
             """

@@ -7,7 +7,7 @@ import Testing
 @testable import SFTPStore
 
 /// The reasons why a server can't be used, distinguished by the real ssh's messages.
-@Suite struct OpeningTests {
+@Suite struct SFTPOpeningTests {
     private func failure(
         _ server: SSHServer, _ address: SFTPAddress? = nil, _ change: (inout SSHCommand) -> Void = { _ in }
     ) async throws -> SFTPFailure? {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
 /// applies all of them.
-@Suite struct BrokenNetworkTests {
+@Suite struct RcloneBrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
         let count = await FaultCampaign.eachRequest(few: act == .folders ? 0 : 1) { (name, silenceSeconds, choice) in

@@ -7,7 +7,7 @@ import Threads
 @testable import DirectoryStore
 
 /// The question whether a template made an item costs no look at every file of the folder.
-@Suite struct MarkTests {
+@Suite struct DirectoryMarkTests {
     let scratch: Scratch
     let store: DirectoryStore
 

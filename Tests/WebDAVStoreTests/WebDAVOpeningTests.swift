@@ -7,7 +7,7 @@ import Testing
 @testable import WebDAVStore
 
 /// Why a folder can't be used is told apart.
-@Suite struct OpeningTests {
+@Suite struct WebDAVOpeningTests {
     private func failure(
         _ server: WebDAVServer, _ path: String = "", _ login: WebDAVLogin = WebDAVServer.login, isSecure: Bool = false
     ) async throws -> ServerFailure {

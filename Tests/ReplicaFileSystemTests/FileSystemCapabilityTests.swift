@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 
 /// Operations that the store does not allow fail for programs on the mount.
-@Suite struct CapabilityTests {
+@Suite struct FileSystemCapabilityTests {
     @Test func theSystemCallIsRefused() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/x")

@@ -7,7 +7,7 @@ import Threads
 @testable import DirectoryStore
 
 /// On whose threads the store's blocking work is.
-@Suite struct ThreadTests {
+@Suite struct DirectoryThreadTests {
     private struct Sink: ContentSink {
         let thread: Locked<Int32>
         func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) { thread.withLock { $0 = gettid() } }

@@ -9,7 +9,7 @@ import Testing
 ///
 /// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
 /// applies all of them.
-@Suite struct BrokenNetworkTests {
+@Suite struct S3BrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared

@@ -7,7 +7,7 @@ import Testing
 @testable import S3Store
 
 /// The reasons why a bucket can't be used are distinguished.
-@Suite struct OpeningTests {
+@Suite struct S3OpeningTests {
     private func failure(_ account: S3Account, _ place: String) async throws -> ServerFailure {
         do throws(ServerFailure) {
             try await S3Storage.open(try! S3Address(place)) { () throws(ServerFailure) in account }.close()

@@ -8,7 +8,7 @@ import Testing
 @testable import RcloneStore
 
 /// Why a remote can't be opened, each in one line.
-@Suite struct OpeningTests {
+@Suite struct RcloneOpeningTests {
     private func failure(
         _ url: String, _ program: RcloneProgram = RcloneRemote.program, password: String? = nil
     ) async throws -> ServerFailure? {

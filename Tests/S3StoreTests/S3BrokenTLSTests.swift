@@ -9,7 +9,7 @@ import Threads
 
 /// Connections over TLS that somebody else answers, or that end in the handshake: an error that says so, nothing is sent to who has no
 /// certificate of the server, and with the right server again all goes on.
-@Suite struct BrokenTLSTests {
+@Suite struct S3BrokenTLSTests {
     /// What is in the place of the server.
     enum Trouble: CaseIterable {
         /// A server that speaks no TLS.

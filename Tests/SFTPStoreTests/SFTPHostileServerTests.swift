@@ -8,7 +8,7 @@ import Testing
 @testable import SFTPStore
 
 /// Servers with invalid answers, simulated by a script in the place of ssh.
-@Suite struct HostileServerTests {
+@Suite struct SFTPHostileServerTests {
     private static let script = FilePath(#filePath).removingLastComponent().appending("hostile-ssh").string
     private static let (good, bad) = (StoragePath([FileName("good")]), StoragePath([FileName("bad")]))
 

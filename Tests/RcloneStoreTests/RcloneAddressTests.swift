@@ -4,7 +4,7 @@ import Testing
 @testable import RcloneStore
 
 /// `rclone:remote:path`.
-@Suite struct AddressTests {
+@Suite struct RcloneAddressTests {
     @Test(arguments: [
         ("rclone:photos:", "photos:"), ("rclone:photos:a/b/", "photos:a/b"), ("rclone://photos:a", "photos:a"),
         ("RCLONE:my drive:/x", "my drive:/x"), ("rclone::memory:b", ":memory:b"), ("rclone:x:/", "x:/"),

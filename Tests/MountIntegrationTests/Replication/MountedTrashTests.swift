@@ -2,7 +2,7 @@ import Testing
 
 /// The trash, used with GLib's `gio` like file managers do. A directory store has no trash: `.Trash-UID` is an ordinary
 /// folder there (docs/decisions/trash.md).
-@Suite struct TrashTests {
+@Suite struct MountedTrashTests {
     @Test func gioTrashesRestoresAndEmpties() async throws {
         try await Trial.run { trial in
             try await trial.shell(

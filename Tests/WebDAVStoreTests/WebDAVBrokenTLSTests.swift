@@ -10,7 +10,7 @@ import Threads
 
 /// Connections over TLS that somebody else answers, or that end in the handshake: an error that says so, nothing on the server, and
 /// with the right server again all goes on.
-@Suite struct BrokenTLSTests {
+@Suite struct WebDAVBrokenTLSTests {
     /// What is in the place of the server.
     enum Trouble: CaseIterable {
         /// A server that speaks no TLS.

@@ -1,7 +1,7 @@
 import Testing
 
 /// Imports run downwards only (MODEL.md#modules).
-@Suite struct ImportTests {
+@Suite struct ModuleImportTests {
     /// The modules of this package that each one may import. A new module needs a line here.
     static let allowed: [String: Set<String>] = [
         "CLinux": [], "CWalk": [], "CFuse": ["CWalk"], "Threads": ["CLinux"], "FuseMount": ["CFuse", "Threads"],

@@ -10,7 +10,7 @@ import Testing
 @testable import ProcessStore
 
 /// The example in Python keeps the promises of a path storage.
-@Suite struct ExampleStoreTests {
+@Suite struct ExampleProgramTests {
     /// A storage of the example in a temporary folder.
     private struct Ground {
         let folder: String
