@@ -165,43 +165,4 @@ extension Tree {
         node.usedAt = clock.now()
         if isNews { note(node) }
     }
-
-    func addWriter(_ node: Node) {
-        node.writers += 1
-        items.writing[node.number] = node
-        if node.writers == 1 { note(node) }
-    }
-
-    func removeWriter(_ node: Node) {
-        settle(node)
-        items.writing[node.number] = nil
-        node.flags.remove(.writing)
-        note(node)
-    }
-
-    /// Finds out whether a file that is or was open for writing has other content than before.
-    func settle(_ node: Node) {
-        guard items.writing[node.number] != nil, node.kind == .file, !node.isDeleted, node.parent != nil else { return }
-        do throws(ReplicaError) {
-            let place = try place(of: node)
-            let fingerprint = FileFingerprint(try errnos { () throws(Errno) in try place.status() })
-            guard fingerprint.hasOtherContent(than: node.fingerprint) || fingerprint.changed != node.fingerprint.changed
-            else { return }
-            noteContent(fingerprint, of: node)
-        } catch {
-            // The backing file is gone; a scan decides what that means.
-        }
-    }
-
-    /// A truncated file has nothing left to fetch.
-    func becomeWhole(_ node: Node, _ file: HeldFile) {
-        guard node.materialization != .whole else { return }
-        node.materialization = .whole
-        node.ranges = RangeSet64()
-        do throws(Errno) {
-            try file.setXattr(OwnXattr.dataless, nil)
-        } catch {
-            // The mark may be missing; one that stays only costs a fetch.
-        }
-    }
 }

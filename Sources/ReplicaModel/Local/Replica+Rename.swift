@@ -153,20 +153,4 @@ extension Tree {
         new.dirty.formUnion(ItemFields.ofNew(new.kind).subtracting(.place))
         makeTombstone(old)
     }
-
-    /// Updates a node's fingerprint after a change that does not affect its content, unless another file is in its
-    /// place.
-    func refreshFingerprint(_ node: Node) {
-        do throws(ReplicaError) {
-            let place = try place(of: node)
-            let status = try errnos { () throws(Errno) in try place.status() }
-            let fresh = FileFingerprint(status)
-            guard !isWritten(node), node.fingerprint.inode == 0 || fresh.isSameFile(as: node.fingerprint) else {
-                return
-            }
-            node.fingerprint = fresh
-        } catch {
-            // The old fingerprint stays: the next check finds a difference and sends the content once more.
-        }
-    }
 }
