@@ -44,7 +44,7 @@ package final class StoreServer: Sendable {
 
     /// Serves until the daemon ends, then ends the process.
     /// - Parameters:
-    ///   - name: For people.
+    ///   - name: For users.
     ///   - open: Opens the storage that the daemon requests.
     package static func main(
         _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> Opened

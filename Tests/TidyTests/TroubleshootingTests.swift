@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The messages that people meet, and what the pages say of them.
+/// The messages that users meet, and what the pages say of them.
 @Suite struct TroubleshootingTests {
     private static let page = "docs/TROUBLESHOOTING.md"
     private static let storePages = SourceTree.files(below: "docs/stores", suffix: ".md").map(\.path)
@@ -71,7 +71,7 @@ import Testing
         #expect(unused.isEmpty, "not a message, or one with an entry")
     }
 
-    /// A wrong command line is corrected with the message, and a person who ended something knows why it ended.
+    /// A wrong command line is corrected with the message, and a user who ended something knows why it ended.
     private static func asks(_ code: Substring) -> Bool { code == "usage" || code == "interrupted" }
 
     /// The parts of a literal between its interpolations.

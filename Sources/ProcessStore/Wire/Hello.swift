@@ -25,7 +25,7 @@ struct Hello: Decodable, Sendable, Hashable {
     }
 
     let level: Level
-    /// For people.
+    /// For users.
     let name: String
     /// Whether names may be any bytes.
     let takesAnyNames: Bool

@@ -3,7 +3,7 @@ import ReplicaModel
 
 /// A remote's features (`operations/fsinfo`).
 struct RemoteInfo: Decodable, Hashable, Sendable {
-    /// Its description, for people.
+    /// Its description, for users.
     let words: String
     /// The precision of its times, in nanoseconds.
     let precision: Int64

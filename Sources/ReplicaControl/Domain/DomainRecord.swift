@@ -33,7 +33,7 @@ package struct DomainRecord: Codable, Equatable, Sendable {
         guard format <= Self.currentFormat else { throw DomainRecordError.newerFormat(format) }
     }
 
-    /// The bytes of a `domain.json`, readable by people.
+    /// The bytes of a `domain.json`, readable by users.
     package func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -10,7 +10,7 @@ package enum DomainLogin {
 
     /// The place; nil if none is noted.
     package static func place(state: FilePath) -> String? {
-        // What can't be read is chosen again, or the person is told of the choice.
+        // What can't be read is chosen again, or the user is told of the choice.
         guard let bytes = try? FileBytes.readIfPresent(state.appending(name), limit: longest) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -80,14 +80,14 @@ package struct Logins {
         package let place: String
     }
 
-    /// The secrets for a store; none where none are kept. A person may be asked to open the keyring.
+    /// The secrets for a store; none where none are kept. The user may be prompted to unlock the keyring.
     /// - Throws: Why what is kept can't be had, in one line.
     package func secrets(for url: StoreURL) throws(SecretError) -> [String: String] { try find(url)?.secrets ?? [:] }
 
     /// The login for a store.
     /// - Parameters:
     ///   - last: The place whose login was used last, if that is known.
-    ///   - mayAsk: Whether a person may be asked to open the keyring.
+    ///   - mayAsk: Whether the user may be prompted to unlock the keyring.
     /// - Returns: Nil where none is kept.
     /// - Throws: Why what is kept can't be had, in one line.
     package func find(_ url: StoreURL, last: String? = nil, mayAsk: Bool = true) throws(SecretError) -> Kept? {

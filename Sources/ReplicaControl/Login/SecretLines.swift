@@ -39,7 +39,7 @@ package enum SecretLines {
         guard text.utf8.count <= longest else {
             throw SecretError(message: "no login was saved: at most \(longest) bytes can be stored")
         }
-        // Why it can't be read does not matter to the person who typed it.
+        // Why it can't be read does not matter to the user who typed it.
         guard let found = try? read(text), found == value else {
             throw SecretError(message: "no login was saved: it could not be read back")
         }

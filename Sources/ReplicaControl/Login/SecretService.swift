@@ -1,7 +1,7 @@
 import ChildProcess
 import Glibc
 
-/// The Secret Service of a person's session (org.freedesktop.secrets), by `secret-tool` of libsecret: a keyring of the desktop, which is
+/// The Secret Service of a user's session (org.freedesktop.secrets), by `secret-tool` of libsecret: a keyring of the desktop, which is
 /// encrypted and opened when they log in. Secrets pass by pipes, never by arguments.
 package struct SecretService: Sendable {
     /// Whether there is one.
@@ -15,7 +15,7 @@ package struct SecretService: Sendable {
     /// That of this process's session.
     package static let session = SecretService()
 
-    /// Seconds for it to answer; while a person is asked to open the keyring, more.
+    /// Seconds for it to answer; more while the user is prompted to unlock the keyring.
     private static let (answerSeconds, promptSeconds) = (10.0, 120.0)
     private static let programs = ["/usr/bin/secret-tool", "/usr/local/bin/secret-tool"]
 
@@ -40,7 +40,7 @@ package struct SecretService: Sendable {
         }
     }
 
-    /// - Parameter mayAsk: Whether a person may be asked to open the keyring, for which they have two minutes.
+    /// - Parameter mayAsk: Whether the user may be prompted to unlock the keyring, for which there are two minutes.
     /// - Returns: Nil if there is nothing.
     func find(_ place: String, mayAsk: Bool = true) throws(SecretError) -> String? {
         if !mayAsk, try !hasOpen(place) { return nil }
@@ -49,7 +49,7 @@ package struct SecretService: Sendable {
         return result.status == 0 ? result.output : nil
     }
 
-    /// Removes what is kept for a place. A person may be asked to open the keyring, because only what is open can be removed.
+    /// Removes what is kept for a place. The user may be prompted to unlock the keyring, because only what is open can be removed.
     func forget(_ place: String) throws(SecretError) {
         try clear(place)
         guard try has(place) else { return }

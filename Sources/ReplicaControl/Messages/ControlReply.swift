@@ -25,7 +25,7 @@ package enum ControlEvent: Equatable, Sendable {
     case change(ChangeEvent)
 }
 
-/// The failure of a request: a code for programs, and one line for people.
+/// The failure of a request: a code for programs, and one line for users.
 package struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The exit status of `replica`.
     package var code: ExitReason

@@ -53,7 +53,7 @@ package struct ItemStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The store's version of an item, in a form for people: text, or hexadecimal digits.
+/// The store's version of an item, in a form for users: text, or hexadecimal digits.
 package struct ItemStatusVersion: Codable, Equatable, Sendable {
     package var content: String
     package var metadata: String

@@ -1,6 +1,6 @@
 /// The numbers that columns have for the model's values, so that SQL names the values: `flags & \(flags: .deleted) = 0`.
 ///
-/// The text that SQLite gets has the plain numbers. They are on people's disks, in rows and in the conditions of indices and
+/// The text that SQLite gets has the plain numbers. They are on users' disks, in rows and in the conditions of indices and
 /// triggers, and an index is only used by a query with the same numbers: ``NodeFlags``, ``ItemFields``, ``ItemKind``,
 /// ``Materialization`` and ``Pin`` never change theirs.
 extension DefaultStringInterpolation {

@@ -52,7 +52,7 @@ final class ReplicaDatabase: Sendable {
         try queue.close()
     }
 
-    /// The texts are what databases on people's disks have been made with, so they have plain numbers of flags and are never
+    /// The texts are what databases on users' disks have been made with, so they have plain numbers of flags and are never
     /// changed: 1057 is deleted, writing and needsListing, 65 is conflict and deleted, 64 is conflict (``RowCondition``).
     static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()

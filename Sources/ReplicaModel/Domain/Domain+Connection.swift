@@ -6,7 +6,7 @@ extension Domain {
     /// Stops all calls to the store until ``connect()``; local content remains usable (statement 25). Survives restarts
     /// and power cuts, unless it is temporary. The last call wins.
     /// - Parameters:
-    ///   - reason: One line for people.
+    ///   - reason: One line for the user.
     ///   - isTemporary: Whether the next start ends it: for the time in which the store or this program is replaced.
     /// - Throws: The database's error; then nothing changes.
     package func disconnect(reason: String, isTemporary: Bool = false) throws {

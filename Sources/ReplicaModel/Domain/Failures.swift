@@ -7,7 +7,7 @@ struct Failures {
     var retryAt: Double?
     var message = ""
 
-    /// One line for a person.
+    /// One line for the user.
     var reason: String? {
         switch count {
         case 0: nil

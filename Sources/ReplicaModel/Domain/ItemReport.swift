@@ -38,7 +38,7 @@ package struct ItemReport: Sendable, Hashable {
 package struct ItemError: Error, Sendable, Hashable {
     /// A ``RemoteStoreError/code``.
     package var code: String
-    /// One line for a person.
+    /// One line for the user.
     package var message: String
     /// Tries so far.
     package var attempts: Int

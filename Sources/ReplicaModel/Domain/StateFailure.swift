@@ -23,7 +23,7 @@ package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// SQLite's message, for the log.
     package let detail: String
 
-    /// One line for a person.
+    /// One line for the user.
     package var message: String {
         switch cause {
         case .noSpace: "no space is left where the domain keeps its state"

@@ -40,7 +40,7 @@ struct EngineState {
 
 /// A disconnection that the user requested.
 struct Disconnection {
-    /// One line for people.
+    /// One line for the user.
     var reason: String
     /// Whether it ends with the next start.
     var isTemporary = false

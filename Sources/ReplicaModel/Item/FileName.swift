@@ -28,7 +28,7 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
         return !bytes.contains { $0 == 0 || $0 == 0x2F }
     }
 
-    /// The name for people, with invalid UTF-8 replaced by U+FFFD.
+    /// The name for users, with invalid UTF-8 replaced by U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The name for logs, cut at the maximum length of a name.

@@ -42,7 +42,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// The store does not support this.
     case unsupported(String)
 
-    /// The message for people: the store's text, or the meaning of the error.
+    /// The message for users: the store's text, or the meaning of the error.
     public var message: String {
         switch self {
         case .cannotSynchronize(let text), .unsupported(let text), .itemUnavailable(let text): text

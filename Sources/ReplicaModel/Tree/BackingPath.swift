@@ -107,7 +107,7 @@ extension Tree {
             number: node.inodeNumber, generation: known.generation, status: status, isSteady: known.writers == 0)
     }
 
-    /// The path below the root, for people and for calls through the mount.
+    /// The path below the root, for users and for calls through the mount.
     func path(of node: Node) -> [FileName] {
         var names: [FileName] = []
         var here = node

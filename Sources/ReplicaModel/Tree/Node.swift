@@ -129,7 +129,7 @@ struct ConflictOrigin: Hashable {
 struct Failure: Hashable {
     /// A ``RemoteStoreError/code``.
     var code: String
-    /// For a person; may name paths, never secrets.
+    /// For the user; may name paths, never secrets.
     var message: String
     var attempts: Int
     /// Seconds since 1970; nil if it waits for the user or an edit.

@@ -50,7 +50,7 @@ enum SFTPReply: Hashable, Sendable {
         var names: [Name] = []
         for _ in 0..<(try reader.uint32()) {
             let name = Array(try reader.string())
-            // Like a line of `ls -l`, for people.
+            // Like a line of `ls -l`, for users.
             _ = try reader.string()
             names.append(Name(bytes: name, attributes: try SFTPAttributes(reading: &reader)))
         }

@@ -116,7 +116,7 @@ extension ReplicaControl.EvictionRefusal {
 }
 
 extension ReplicaModel.EvictionRefusal {
-    /// The name and the line for a person.
+    /// The name and the line for the user.
     var words: (code: String, message: String) {
         switch self {
         case .unsyncedEdits: ("unsyncedEdits", "not in the store yet")

@@ -13,7 +13,7 @@ import SystemPackage
 struct Background {
     /// The audience of the starter's output.
     enum Caller {
-        /// mount(8) or a person: one line on standard error, and mount(8)'s exit status.
+        /// mount(8) or the user: one line on standard error, and mount(8)'s exit status.
         case mount
         /// `replica`: the reply's line on standard output, and its exit status.
         case command

@@ -9,7 +9,7 @@ enum Mountpoint {
     /// The directory's absolute path, because this process changes its working directory. A dead mount of a killed
     /// daemon ("Transport endpoint is not connected") stays until the session mounts there: if that is not possible, programs
     /// would write into the directory below.
-    /// - Throws: `mountFailed` if it is not a directory, or a symbolic link is on the way. Those that a person typed are
+    /// - Throws: `mountFailed` if it is not a directory, or a symbolic link is on the way. Those that the user typed are
     ///   followed by mount(8) and `replica mount`, once; at a unit's start they could lead anywhere.
     static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
         var failure = Errno.socketNotConnected

@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// Lines for a person, and of the log. Each is one line without control characters, whatever names and texts of a store, of a
+/// Lines for the user, and of the log. Each is one line without control characters, whatever names and texts of a store, of a
 /// server or of other users it contains: no line can be forged, and no terminal takes a part of it for a command.
 enum StandardError {
     /// Where each line is written too; -1 for nowhere.

@@ -14,7 +14,7 @@ struct OpenStore: Sendable {
 struct OpeningFailure: Error {
     /// The error of its calls.
     var error: RemoteStoreError
-    /// One line for a person.
+    /// One line for the user.
     var message: String
 }
 

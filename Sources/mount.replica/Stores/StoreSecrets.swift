@@ -33,7 +33,7 @@ enum StoreSecrets {
     /// can't be opened is tried again and again, and each question holds up the domain for two minutes.
     private static let hasFailed = Locked(false)
 
-    /// On a thread of its own: a person may be asked to open their keyring.
+    /// On a thread of its own: the user may be prompted to unlock the keyring.
     private static func kept(_ url: StoreURL, _ state: FilePath) async -> Result<Logins.Kept?, SecretError> {
         await withCheckedContinuation { continuation in
             let find: @Sendable () -> Void = {

@@ -6,7 +6,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object a line.")
     var json = false
 
-    /// Prints a value as JSON, or its lines for people.
+    /// Prints a value as JSON, or its lines for users.
     func show(_ value: some Encodable, _ lines: @autoclosure () -> [String]) throws {
         ProgressLine.end()
         if json { try Output.json(value) } else { lines().forEach(Output.line) }
@@ -17,7 +17,7 @@ struct OutputOptions: ParsableArguments {
         try show(ControlAnswer.done, [line])
     }
 
-    /// Prints events; progress for people goes to standard error.
+    /// Prints events; progress for users goes to standard error.
     func event(_ event: ControlEvent) throws {
         if json { return try Output.json(event) }
         if case .progress(let progress) = event { return ProgressLine.show(progress) }

@@ -48,7 +48,7 @@ struct Finding: Encodable, Equatable {
         Finding(check: check, severity: .error, message: message, command: command)
     }
 
-    /// The line for a person: `warning  ioUring: ...; to fix it: ...`.
+    /// The line for the user: `warning  ioUring: ...; to fix it: ...`.
     var line: String {
         let label = severity.rawValue + String(repeating: " ", count: 9 - severity.rawValue.count)
         let about = domain.map { "\($0): " } ?? ""

@@ -62,7 +62,7 @@ struct PlaceFacts: Equatable {
         freeFiles = numbers[4] > 0 ? numbers[3] : nil
     }
 
-    /// The free space, for a person.
+    /// The free space, for the user.
     var freeWords: String {
         total > 0 ? "\(Format.bytes(free)) are free" : "the filesystem does not tell its free space"
     }

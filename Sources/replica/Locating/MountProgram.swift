@@ -25,7 +25,7 @@ enum MountProgram {
         }
     }
 
-    /// Calls it in a form that prints for a person. Throws its exit status.
+    /// Calls it in a form that prints for the user. Throws its exit status.
     static func passOn(_ arguments: [[UInt8]]) throws {
         let (_, code) = try run(arguments, readsOutput: false)
         if code != 0 { throw ExitReason(rawValue: code) ?? .failed }

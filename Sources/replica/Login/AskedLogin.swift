@@ -3,7 +3,7 @@ import ReplicaControl
 
 /// Asks at the terminal for what a store wants.
 enum AskedLogin {
-    /// - Throws: `usage` if there is no terminal, `interrupted` if the person gives up.
+    /// - Throws: `usage` if there is no terminal, `interrupted` if the user gives up.
     static func ask(_ url: StoreURL) throws -> StoreLogin {
         guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, none(url)) }
         let terminal = try Terminal()

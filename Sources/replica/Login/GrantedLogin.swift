@@ -8,7 +8,7 @@ struct GrantedLogin: Decodable {
     let user: String
     let password: String
 
-    /// Has the person grant access on the server's page, and waits for it.
+    /// Has the user grant access on the server's page, and waits for it.
     static func ask(_ url: String) throws -> GrantedLogin {
         let search = StoreSearch.own
         guard let program = search.installed().first(where: { $0.scheme == "davs" })?.path.string else {

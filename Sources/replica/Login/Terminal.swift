@@ -2,7 +2,7 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// The terminal at which a person is asked.
+/// The terminal at which the user is asked.
 final class Terminal {
     private let descriptor: Int32
 
@@ -23,7 +23,7 @@ final class Terminal {
         _ = try? FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
     }
 
-    /// What the person types, shown as they do.
+    /// What the user types, shown as they do.
     func answer(_ question: String, mayBeEmpty: Bool = false) throws -> String {
         try ask(question, mayBeEmpty) {
             var bytes: [UInt8] = []

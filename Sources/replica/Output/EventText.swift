@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ReplicaControl
 
-/// Events for people.
+/// Events for users.
 enum EventText {
     static func lines(_ event: ControlEvent) -> [String] {
         switch event {

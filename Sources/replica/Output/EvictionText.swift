@@ -1,6 +1,6 @@
 import ReplicaControl
 
-/// What an eviction did, for people.
+/// What an eviction did, for users.
 enum EvictionText {
     /// The result, and each item that was not evicted, with the reason.
     static func lines(_ result: EvictionResult, _ done: String) -> [String] {

@@ -2,7 +2,7 @@ import ChildProcess
 import Glibc
 import ReplicaControl
 
-/// Numbers and times for people.
+/// Numbers and times for users.
 enum Format {
     /// `0 B`, `12.3 MiB`.
     static func bytes(_ count: Int64) -> String {

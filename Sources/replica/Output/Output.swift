@@ -1,7 +1,7 @@
 import Glibc
 import ReplicaControl
 
-/// Prints lines for people, or one line of JSON per object.
+/// Prints lines for users, or one line of JSON per object.
 enum Output {
     /// A line on standard output, always one: it may contain names and texts of a store, or of the user.
     static func line(_ text: String) {

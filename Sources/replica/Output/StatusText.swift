@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ReplicaControl
 
-/// Status for people.
+/// Status for users.
 enum StatusText {
     /// A domain in a few lines.
     static func lines(_ status: DomainStatus, now: Date = Date()) -> [String] {
