@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import ReplicaModel
+import ReplicaTestSupport
 import Testing
 
 @testable import DirectoryStore

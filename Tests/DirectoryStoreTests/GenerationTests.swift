@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaModel
+import ReplicaTestSupport
 import Testing
 
 @testable import DirectoryStore

@@ -8,21 +8,6 @@ import Testing
 
 /// Common steps of the store's tests.
 extension DirectoryStore {
-    func all(in folder: ItemIdentifier = .root) async throws -> [Item] {
-        var items: [Item] = []
-        var page: EnumerationPage?
-        repeat {
-            let answer = try await enumerateItems(in: folder, from: page)
-            items += answer.items
-            page = answer.next
-        } while page != nil
-        return items
-    }
-
-    func child(_ name: String, in folder: ItemIdentifier = .root) async throws -> Item {
-        try #require(try await all(in: folder).first { $0.filename == FileName(name) })
-    }
-
     @discardableResult
     func make(
         _ name: String, _ text: String? = nil, in parent: ItemIdentifier = .root, fields: ItemFields = .place,

@@ -6,23 +6,8 @@ import Threads
 
 /// Common steps of the store's tests.
 extension PathStore {
-    func all(in folder: ItemIdentifier = .root) async throws -> [Item] {
-        var items: [Item] = []
-        var page: EnumerationPage?
-        repeat {
-            let answer = try await enumerateItems(in: folder, from: page)
-            items += answer.items
-            page = answer.next
-        } while page != nil
-        return items
-    }
-
     func names(in folder: ItemIdentifier = .root) async throws -> [String] {
         try await all(in: folder).map(\.filename.description).sorted()
-    }
-
-    func child(_ name: String, in folder: ItemIdentifier = .root) async throws -> Item {
-        try #require(try await all(in: folder).first { $0.filename == FileName(name) })
     }
 
     static func template(

@@ -20,7 +20,7 @@ final class PathRemote: Remote {
         /// Another for each seed; the strengths take turns.
         init(seed: UInt64) {
             strength = [.atomic, .checked, .none][Int(seed % 3)]
-            var random = SeededRandom(seed: seed ^ 0x5061_7468)
+            var random = SeededGenerator(seed: seed ^ 0x5061_7468)
             isCoarse = random.chance(50)
             hasIdentities = random.chance(50)
             keepsMarks = random.chance(60)
@@ -74,7 +74,7 @@ final class PathRemote: Remote {
         var versions: [String: [UInt8]] = [:]
         /// What was in files when the storage told of them last.
         var told: [Told: [UInt8]] = [:]
-        var random: SeededRandom
+        var random: SeededGenerator
     }
     private let state: Locked<State>
 
@@ -87,7 +87,7 @@ final class PathRemote: Remote {
         storage.tellsSettled = nature.tellsSettled
         storage.dateGrain = nature.isCoarse ? 1_000_000_000 : 1
         (self.folder, self.now, self.wait) = (folder, now, wait)
-        state = Locked(State(random: SeededRandom(seed: seed)))
+        state = Locked(State(random: SeededGenerator(seed: seed)))
     }
 
     func connect() throws -> any RemoteStore {

@@ -26,7 +26,7 @@ struct Script {
     /// How many more calls about an item are refused.
     var refusals: [ItemIdentifier: Int] = [:]
     /// Orders the next batches of changes; nil leaves them as they are.
-    var shuffle: SeededRandom?
+    var shuffle: SeededGenerator?
     /// How many calls came in this step.
     var calls = 0
 

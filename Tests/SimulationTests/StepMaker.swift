@@ -23,12 +23,12 @@ enum Profile: Sendable {
 
 /// Makes the steps of a seed.
 struct StepMaker {
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private var serial = 0
     let profile: Profile
 
     init(seed: UInt64, profile: Profile) {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         self.profile = profile
     }
 

@@ -75,7 +75,7 @@ extension World {
         case .localDuringCall(let spared, let moment, let step): alarm(spared, moment, .local(step))
         case .remoteDuringCall(let spared, let moment, let step): alarm(spared, moment, .remote(step))
         case .batchSize(let size): store.setBatchSize(size)
-        case .shuffleBatches(let seed): script.withLock { $0.shuffle = SeededRandom(seed: seed) }
+        case .shuffleBatches(let seed): script.withLock { $0.shuffle = SeededGenerator(seed: seed) }
         case .expireAnchors:
             store.expireAnchors()
             say("  anchors expire")

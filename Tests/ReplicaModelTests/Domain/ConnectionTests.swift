@@ -104,7 +104,7 @@ import Threads
     @Test func whoWaitsIsToldHowFarItIs() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()
-            let (gate, others) = (Gate(), Gate())
+            let (gate, others) = (HeldCalls(), HeldCalls())
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 guard let name = call.template?.filename else { return }
                 try await (name == FileName("slow") ? gate : others).pass()
@@ -221,7 +221,7 @@ import Threads
             try await bench.makeFolder("a")
             try await bench.makeFolder("b")
             try await bench.settle()
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.template?.filename == FileName("slow") { try await gate.pass() }
             })

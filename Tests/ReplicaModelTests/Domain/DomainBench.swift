@@ -193,7 +193,7 @@ final class DomainBench: Sendable {
 }
 
 /// Holds back calls of a store until it is opened.
-final class Gate: Sendable {
+final class HeldCalls: Sendable {
     private let isOpen = Locked(false)
 
     func open() { isOpen.withLock { $0 = true } }

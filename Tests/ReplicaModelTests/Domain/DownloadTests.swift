@@ -70,7 +70,7 @@ import Threads
         store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
-            let gate = Gate()
+            let gate = HeldCalls()
             let work = RequestProgress()
             store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .fetchContents { try await gate.pass() }
@@ -95,7 +95,7 @@ import Threads
         for number in 0..<20 { store.write("text \(number)", to: "d/f\(number)") }
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
-            let (gate, underWay) = (Gate(), Locked(0))
+            let (gate, underWay) = (HeldCalls(), Locked(0))
             defer { gate.open() }
             store.setHooks(before: { call throws(RemoteStoreError) in
                 guard call.method == .fetchContents else { return }
@@ -140,7 +140,7 @@ import Threads
         store.write("text", to: "f")
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
-            let gate = Gate()
+            let gate = HeldCalls()
             store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .fetchContents { try await gate.pass() }
             })

@@ -160,7 +160,7 @@ import Threads
 
     @Test func statement13_theImportDoesNotWaitForTheStore() async throws {
         let store = MemoryStore()
-        let gate = Gate()
+        let gate = HeldCalls()
         store.setHooks(before: { call throws(RemoteStoreError) in
             if call.method == .createItem { try await gate.pass() }
         })

@@ -57,7 +57,7 @@ import Threads
             try await bench.settle()
             let old = try await bench.item("old")
             let start = try bench.domain.anchor(of: .pending)
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if [.createItem, .deleteItem].contains(call.method) { try await gate.pass() }
             })

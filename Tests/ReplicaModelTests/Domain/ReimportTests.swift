@@ -154,7 +154,7 @@ import Threads
 
     @Test func statement38_theAnswerDoesNotWaitForTheStore() async throws {
         try await withTree { bench in
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .createItem { try await gate.pass() }
             })
@@ -200,7 +200,7 @@ import Threads
 
     @Test func statement17_overlappingImportsEndOnce() async throws {
         let store = MemoryStore()
-        let gate = Gate()
+        let gate = HeldCalls()
         store.setHooks(before: { call throws(RemoteStoreError) in
             if call.method == .createItem { try await gate.pass() }
         })
@@ -298,7 +298,7 @@ import Threads
 
     @Test func aReimportSurvivesARestart() async throws {
         try await withTree { bench in
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .createItem { try await gate.pass() }
             })

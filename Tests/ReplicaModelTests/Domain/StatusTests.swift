@@ -38,7 +38,7 @@ import Threads
             try await bench.write("in step", to: "clean")
             try await bench.write("old", to: "gone")
             try await bench.settle()
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if [.createItem, .modifyItem, .deleteItem].contains(call.method) { try await gate.pass() }
             })
@@ -85,7 +85,7 @@ import Threads
 
     @Test func progressCountsItemsAndBytes() async throws {
         try await DomainBench.run { bench in
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.template?.filename == FileName("slow") { try await gate.pass() }
             })
@@ -108,7 +108,7 @@ import Threads
     /// Between the store's answer and its record an item is sent, and still pending.
     @Test func anAnsweredItemIsCountedOnce() async throws {
         try await DomainBench.run { bench in
-            let gate = Gate()
+            let gate = HeldCalls()
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.template?.filename == FileName("f") { try await gate.pass() }
             })
