@@ -34,9 +34,9 @@ package final class StoreServer: Sendable {
     /// The maximum length of a line, in bytes.
     private static let longestLine = 4 << 20
     /// The interval between progress reports of a call, in nanoseconds.
-    private static let beat: UInt64 = 5_000_000_000
+    private static let progressIntervalNanoseconds: UInt64 = 5_000_000_000
     /// How long calls in flight may continue when the daemon ends, in seconds.
-    private static let grace = 8.0
+    private static let graceSeconds = 8.0
 
     private init(_ opened: Opened, spool: String, _ writer: LineWriter) {
         (self.opened, self.spool, self.writer) = (opened, spool, writer)
@@ -104,7 +104,7 @@ package final class StoreServer: Sendable {
     private func finish() async {
         let tasks = calls.withLock { Array($0.values) }
         let limit = Task {
-            try await Task.sleep(nanoseconds: UInt64(Self.grace * 1e9))
+            try await Task.sleep(nanoseconds: UInt64(Self.graceSeconds * 1e9))
             for task in tasks { task.cancel() }
         }
         for task in tasks { await task.value }
@@ -129,7 +129,7 @@ package final class StoreServer: Sendable {
         var (last, count): (UInt64, Int64) = (opened.steps(), 0)
         while true {
             // A cancelled call has been answered.
-            do { try await Task.sleep(nanoseconds: Self.beat) } catch { return }
+            do { try await Task.sleep(nanoseconds: Self.progressIntervalNanoseconds) } catch { return }
             let now = opened.steps()
             guard now != last else { continue }
             (last, count) = (now, count + 1)

@@ -66,7 +66,7 @@ final class Machine: Sendable {
         let wakeSignal = WakeSignal()
         let (clock, skew) = (self.clock, self.skew)
         var options = DomainOptions()
-        (options.settle, options.isSequential) = (1, true)
+        (options.settleSeconds, options.isSequential) = (1, true)
         let replica = try Replica.open(
             folders,
             clock: RunClock(wall: { clock.withLock { $0 } + skew }, counted: { clock.withLock { $0 } }),

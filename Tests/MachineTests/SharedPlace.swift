@@ -101,7 +101,7 @@ struct SharedPlace: Sendable {
     ) async throws -> Opened {
         var options = PathStoreOptions()
         // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        (options.openIntervalSeconds, options.wholeIntervalSeconds) = (0, 0)
         options.asksAboutRoot = asksAboutRoot
         switch kind {
         case .directory:

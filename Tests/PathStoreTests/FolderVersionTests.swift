@@ -37,9 +37,9 @@ import Testing
 
     @Test func whereNothingChangedOneQuestionIsAsked() async throws {
         let scratch = try Self.scratch()
-        let anchor = try await Self.listed(try scratch.open { $0.wholeInterval = 3_600 })
+        let anchor = try await Self.listed(try scratch.open { $0.wholeIntervalSeconds = 3_600 })
         // Also by the next process.
-        let store = try scratch.open { $0.wholeInterval = 3_600 }
+        let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         #expect(try await Self.asked(scratch, store, anchor).calls == ["entry "])
         scratch.storage.put("other", at: "unseen/file")
         // Its contents are unknown.
@@ -49,7 +49,7 @@ import Testing
 
     @Test func onlyWhereSomethingChangedIsLooked() async throws {
         let scratch = try Self.scratch()
-        let store = try scratch.open { $0.wholeInterval = 3_600 }
+        let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
         scratch.storage.put("other", at: "a/inner/file")
         let found = try await Self.asked(scratch, store, anchor)
@@ -60,7 +60,7 @@ import Testing
 
     @Test func whatAnotherMovesIsFoundWithoutASearch() async throws {
         let scratch = try Self.scratch()
-        let store = try scratch.open { $0.wholeInterval = 3_600 }
+        let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
         let inner = try await store.child("inner", in: try await store.child("a").identifier)
         let file = try await store.child("file", in: inner.identifier)
@@ -73,7 +73,7 @@ import Testing
     /// Skipped folders are visited again: their versions, and those above, are not recorded.
     @Test func fewFoldersAtATimeMissNothing() async throws {
         let scratch = try Self.scratch()
-        let store = try scratch.open { ($0.mostFolders, $0.wholeInterval) = (1, 3_600) }
+        let store = try scratch.open { ($0.mostFolders, $0.wholeIntervalSeconds) = (1, 3_600) }
         var anchor = try await Self.listed(store)
         for file in ["a/inner/file", "b/inner/file"] { scratch.storage.put("other", at: file) }
         var (names, rounds) = ([ItemIdentifier](), 0)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func whatCannotBeListedIsLookedAtNextTime() async throws {
         let scratch = try Self.scratch()
-        let store = try scratch.open { $0.wholeInterval = 3_600 }
+        let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
         scratch.storage.put("other", at: "a/inner/file")
         scratch.storage.before = { call throws(PathStorageError) in

@@ -258,7 +258,7 @@ import Threads
         let scratch = try PathScratch()
         let time = Locked<Int64>(0)
         let store = try scratch.open { options in
-            (options.openInterval, options.wholeInterval, options.openFor) = (30, 3_600, 600)
+            (options.openIntervalSeconds, options.wholeIntervalSeconds, options.openForSeconds) = (30, 3_600, 600)
             options.now = { time.withLock { $0 } }
         }
         func listings() async throws -> Set<String> {

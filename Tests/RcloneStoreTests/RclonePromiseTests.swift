@@ -32,7 +32,7 @@ import Testing
         let table = try RcloneRemote.state()
         var options = PathStoreOptions()
         // Each request compares.
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        (options.openIntervalSeconds, options.wholeIntervalSeconds) = (0, 0)
         let chosen = options
         let subject = try await StoreSubject(other: other) {
             try PathStore(storage, folder: table, options: chosen)

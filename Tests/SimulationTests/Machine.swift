@@ -18,7 +18,7 @@ final class Machine: Sendable {
         let (clock, clockSet) = (world.clock, world.clockSet)
         let wakeSignal = WakeSignal()
         var options = DomainOptions()
-        options.settle = 1
+        options.settleSeconds = 1
         options.isSequential = true
         if world.profile == .guarded { options.mostDeletions = World.mostDeletions }
         store = SimulatedStore(try world.store.connect(), world)

@@ -20,7 +20,7 @@ import Threads
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             // The other interval does not change: only folders with changed versions are listed.
             var options = PathStoreOptions()
-            options.openInterval = 0
+            options.openIntervalSeconds = 0
             let store = try PathStore(scratch.storage, folder: folder, options: options)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(store, scratch)) } catch { outcome = .failure(error) }

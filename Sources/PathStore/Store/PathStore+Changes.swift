@@ -104,7 +104,7 @@ extension PathStore {
     private func listen() {
         let signals = storage.signals()
         let sleep = options.sleep
-        let interval = Int64(options.openInterval * 1_000_000_000)
+        let interval = Int64(options.openIntervalSeconds * 1_000_000_000)
         let hearing = Task { [weak self] in
             for await folder in signals { self?.hear(folder) }
         }
@@ -127,7 +127,7 @@ extension PathStore {
     }
 
     private var isInUse: Bool {
-        let oldest = options.now() - Int64(options.openFor * 1_000_000_000)
+        let oldest = options.now() - Int64(options.openForSeconds * 1_000_000_000)
         return attention.withLock { $0.usedAt.values.contains { $0 > oldest } }
     }
 }

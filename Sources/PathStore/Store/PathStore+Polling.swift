@@ -66,7 +66,8 @@ extension PathStore {
     private func due(_ listed: [Int64], everywhere: Bool) -> [Int64] {
         let now = options.now()
         let (open, whole, life) = (
-            nanoseconds(options.openInterval), nanoseconds(options.wholeInterval), nanoseconds(options.openFor)
+            nanoseconds(options.openIntervalSeconds), nanoseconds(options.wholeIntervalSeconds),
+            nanoseconds(options.openForSeconds)
         )
         let (attention, signalled) = attention.withLock { attention in
             defer { (attention.signalled, attention.isSignalledEverywhere) = ([], false) }

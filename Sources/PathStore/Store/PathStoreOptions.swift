@@ -1,11 +1,11 @@
 /// How often a ``PathStore`` compares, and by which clock.
 package struct PathStoreOptions: Sendable {
     /// The maximum age of the last comparison of a recently used folder, in seconds.
-    package var openInterval = 30.0
+    package var openIntervalSeconds = 30.0
     /// The maximum age of the last comparison of any listed folder, in seconds.
-    package var wholeInterval = 3_600.0
+    package var wholeIntervalSeconds = 3_600.0
     /// How long a folder counts as recently used, in seconds.
-    package var openFor = 600.0
+    package var openForSeconds = 600.0
     /// The maximum number of folders listed in one pass; the others follow in the next ones, those not listed for
     /// longest first.
     package var mostFolders = 1_000
@@ -42,7 +42,7 @@ package struct PathStoreOptions: Sendable {
     /// The default clock without caching: each request for changes lists all listed folders.
     package static var alwaysListing: PathStoreOptions {
         var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        (options.openIntervalSeconds, options.wholeIntervalSeconds) = (0, 0)
         return options
     }
 }

@@ -1,17 +1,17 @@
 /// The options of a domain.
 package struct DomainOptions: Sendable, Hashable {
     /// Seconds for which an edit is debounced, so that many saves are one upload.
-    package var settle = 1.0
+    package var settleSeconds = 1.0
     /// The maximum number of bytes of content kept locally; nil for no limit.
     package var cacheLimit: Int64?
     /// The minimum number of bytes to leave free on the backing filesystem; nil for none.
     package var minimumFree: Int64?
     /// Seconds between pulls from a store that sends no signals.
-    package var pullInterval = 60.0
+    package var pullIntervalSeconds = 60.0
     /// Seconds after which a fetch without progress is aborted.
-    package var stallTimeout = 60.0
+    package var stallTimeoutSeconds = 60.0
     /// Seconds after which any other call of the store without progress is aborted.
-    package var answerTimeout = 300.0
+    package var answerTimeoutSeconds = 300.0
     /// Whether the store's capabilities are enforced for programs, with EACCES or EPERM. If not, they are only shown,
     /// and the store itself rejects what it does not allow (MODEL.md#items).
     package var enforcesCapabilities = false

@@ -34,7 +34,7 @@ extension SyncEngine {
             state.withLock { state in
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false
-                state.pulls.next = replica.now() + options.pullInterval
+                state.pulls.next = replica.now() + options.pullIntervalSeconds
                 // These changes are applied before more are requested.
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
@@ -117,7 +117,7 @@ extension SyncEngine {
         }
         noteRecognitionFailure(error)
         state.withLock { state in
-            state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullInterval
+            state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullIntervalSeconds
         }
     }
 

@@ -34,7 +34,7 @@ final class SyncEngine: Sendable {
         let pause = StorePause(now: { replica.now() })
         self.pause = pause
         let watch = CallWatch(
-            answer: options.answerTimeout, stall: options.stallTimeout, now: { replica.clock.awake() })
+            answer: options.answerTimeoutSeconds, stall: options.stallTimeoutSeconds, now: { replica.clock.awake() })
         self.watch = watch
         // A simulator's calls always end, in its own order.
         let watched: any RemoteStore = options.isSequential ? store : WatchedStore(store: store, watch: watch)

@@ -8,14 +8,14 @@ extension SyncEngine {
         while !Task.isCancelled {
             let mark = wakeSignal.mark
             let isDone = await fetchPinned()
-            let next = isDone ? nil : replica.now() + Self.retryInterval
+            let next = isDone ? nil : replica.now() + Self.retryIntervalSeconds
             await wakeSignal.wait(since: mark, until: next, now: replica.now)
             try? await Task.sleep(for: .milliseconds(20))  // Throws only when cancelled, at the end.
         }
     }
 
     /// The number of seconds until failed items are retried.
-    private static let retryInterval = 5.0
+    private static let retryIntervalSeconds = 5.0
     /// The number of concurrent fetches; it is low because programs that wait for files take precedence.
     private static let mostAtOnce = 4
 

@@ -58,7 +58,7 @@ extension SyncEngine {
     func runRounds() async {
         while !Task.isCancelled {
             let mark = wakeSignal.mark
-            var rest = Self.roundInterval
+            var rest = Self.roundIntervalSeconds
             if replica.isBehindDisks, !replica.isScanning {
                 let begin = replica.now()
                 do {
@@ -75,7 +75,7 @@ extension SyncEngine {
     }
 
     /// The minimum number of seconds between two syncs.
-    private static let roundInterval = 5.0
+    private static let roundIntervalSeconds = 5.0
     /// The pause after a sync, as a multiple of its duration.
     private static let mostOfTheTime = 10.0
 }

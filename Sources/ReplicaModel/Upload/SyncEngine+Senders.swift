@@ -17,7 +17,7 @@ extension SyncEngine {
     /// - Returns: Like ``send()``.
     private func sendDue() async -> Double? {
         let now = replica.now()
-        let news = replica.takeNews(settle: options.settle)
+        let news = replica.takeNews(settle: options.settleSeconds)
         if replica.events.isHeard {
             for number in news.due + news.later.map(\.0) { replica.postChange(of: number) }
         }
@@ -171,12 +171,12 @@ extension SyncEngine {
 
     private func beginCall(_ number: ItemNumber) -> Outgoing? {
         do throws(ReplicaError) {
-            switch try replica.beginCall(number, settle: options.settle) {
+            switch try replica.beginCall(number, settle: options.settleSeconds) {
             case .send(let outgoing): return outgoing
             case .wait(.waits(let blocker)): uploadQueue.withLock { $0.wait(number, for: blocker) }
             case .wait(.later(let time)): if time.isFinite { uploadQueue.withLock { $0.wait(number, until: time) } }
             case .wait(.busy):
-                uploadQueue.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
+                uploadQueue.withLock { $0.wait(number, until: replica.now() + max(options.settleSeconds, 0.05)) }
             case .wait: break
             case .fetch(let absent): uploadQueue.withLock { $0.fetchesFirst.append((number, absent)) }
             }

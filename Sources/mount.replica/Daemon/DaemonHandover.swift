@@ -7,8 +7,8 @@ import SystemPackage
 enum DaemonHandover {
     /// How long to wait for a stopping daemon, which finishes its calls and records its state.
     private static let limit = Duration.seconds(10)
-    /// Microseconds between two attempts.
-    private static let pause: UInt32 = 20_000
+    /// The interval between two attempts.
+    private static let pauseMicroseconds: UInt32 = 20_000
 
     /// Runs `body`, which needs exclusive access to the domain, as soon as no other process uses it.
     /// - Throws: `busy` if another daemon keeps serving it, otherwise the failure for the error of `body`, with the
@@ -20,7 +20,7 @@ enum DaemonHandover {
                 guard ContinuousClock.now < end, !isMounted(location) else {
                     throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
                 }
-                usleep(pause)
+                usleep(pauseMicroseconds)
             } catch let error as RemovalNotFinished {
                 throw ControlFailure(error, of: location)
             } catch let failure as StateFailure {

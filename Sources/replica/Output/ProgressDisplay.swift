@@ -12,8 +12,8 @@ struct ProgressDisplay {
     init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
     /// Seconds until the first line without a terminal, and the maximum interval.
-    private static let firstPause = 10.0
-    private static let longestPause = 300.0
+    private static let firstPauseSeconds = 10.0
+    private static let longestPauseSeconds = 300.0
 
     /// - Parameters:
     ///   - columns: The terminal's width.
@@ -30,11 +30,11 @@ struct ProgressDisplay {
 
     private mutating func line(_ progress: TransferProgress, _ now: Double) -> String {
         guard let next else {
-            self.next = (now + Self.firstPause, Self.firstPause * 2)
+            self.next = (now + Self.firstPauseSeconds, Self.firstPauseSeconds * 2)
             return ""
         }
         guard now >= next.time else { return "" }
-        self.next = (now + next.pause, min(next.pause * 2, Self.longestPause))
+        self.next = (now + next.pause, min(next.pause * 2, Self.longestPauseSeconds))
         return Self.text(progress, most: .max) + "\n"
     }
 

@@ -53,9 +53,9 @@ func withDomain(
     let checks = Checks()
     try await onThread {
         var settings = DomainOptions()
-        settings.settle = settle
+        settings.settleSeconds = settle
         // A change comes by its signal, or not at all.
-        settings.pullInterval = 3_600
+        settings.pullIntervalSeconds = 3_600
         settings.enforcesCapabilities = enforcing
         settings.trustsSetID = trustsSetID
         let mounted = try MountedDomain(store, options, settings: settings)

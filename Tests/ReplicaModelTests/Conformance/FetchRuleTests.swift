@@ -363,7 +363,7 @@ import Threads
         try await bench.settle()
         let engine = bench.engine { options in
             options.isSequential = false
-            options.stallTimeout = 0.02
+            options.stallTimeoutSeconds = 0.02
         }
         bench.store.hold(.fetchContents, at: Barrier())
         let number = try bench.number("x")

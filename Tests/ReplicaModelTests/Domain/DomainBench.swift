@@ -41,9 +41,9 @@ final class DomainBench: Sendable {
         try own.makeDomain(importing: importing)
         self.store = store
         var options = options
-        options.settle = 0.01
+        options.settleSeconds = 0.01
         // A change comes by its signal, or not at all.
-        options.pullInterval = 3_600
+        options.pullIntervalSeconds = 3_600
         self.options = options
         current = Locked(try Domain.open(own.state, store: store, options: options, log: Self.quiet))
     }

@@ -36,7 +36,7 @@ final class Bench {
         self.store = store
         self.remote = remote ?? store
         var options = DomainOptions()
-        options.settle = 1
+        options.settleSeconds = 1
         options.isSequential = true
         options.enforcesCapabilities = enforcing
         self.options = options

@@ -461,7 +461,7 @@ import Threads
         let own = try BenchFolder()
         try own.state.makeDomain()
         var options = DomainOptions()
-        (options.answerTimeout, options.stallTimeout) = (0.2, 0.2)
+        (options.answerTimeoutSeconds, options.stallTimeoutSeconds) = (0.2, 0.2)
         let domain = try Domain.open(own.state, store: store, options: options, log: DomainBench.quiet)
         domain.start()
         #expect(try await eventually { (try? await domain.list(.root)) != nil })

@@ -91,7 +91,7 @@ final class CallWatch: Sendable {
     }
 
     /// Seconds between the cancellation of a call and the end of the wait for it.
-    private static let grace = 5.0
+    private static let graceSeconds = 5.0
     /// The maximum of ``State/slowest``: longer silences may be those of a machine that slept.
     private static let mostSlowness = 1_800.0
     /// How often the limit is doubled for calls that are silent again and again.
@@ -102,7 +102,7 @@ final class CallWatch: Sendable {
     private let state = Locked(State())
     private let answer: Double
     private let stall: Double
-    private let grace: Double
+    private let graceSeconds: Double
     private let now: @Sendable () -> Double
 
     /// - Parameters:
@@ -110,7 +110,7 @@ final class CallWatch: Sendable {
     ///   - stall: The same for a fetch, for which a program may be waiting.
     init(answer: Double, stall: Double, now: @escaping @Sendable () -> Double) {
         (self.answer, self.stall, self.now) = (answer, stall, now)
-        grace = min(Self.grace, answer, stall)
+        graceSeconds = min(Self.graceSeconds, answer, stall)
     }
 
     /// Whether a change of the item was abandoned and still runs: it may still read the contents that it was given.
@@ -279,7 +279,7 @@ final class CallWatch: Sendable {
             var actions: [@Sendable () -> Void] = []
             for (number, call) in state.calls {
                 if let cancelled = call.cancelled {
-                    guard now - cancelled >= grace else { continue }
+                    guard now - cancelled >= graceSeconds else { continue }
                     state.calls[number] = nil
                     if call.isSilent || call.key.kind == .change {
                         state.abandoned[call.key, default: []].insert(number)
@@ -308,7 +308,7 @@ final class CallWatch: Sendable {
             return !state.isTicking
         }
         guard starts else { return }
-        let pause = Duration.seconds(min(1, grace / 4))
+        let pause = Duration.seconds(min(1, graceSeconds / 4))
         Task {
             repeat {
                 try? await Task.sleep(for: pause)  // Never cancelled.
