@@ -174,14 +174,14 @@ import Testing
             ),
             (["add", "a", "--store", "nonsense"], .badStore, "not a store URL; one looks like file:///srv/store"),
         ] as [([String], ExitReason, String)])
-    func whatIsSaidIsExactlyThis(arguments: [String], code: ExitReason, line: String) async throws {
+    func messagesAreExact(arguments: [String], code: ExitReason, line: String) async throws {
         let domain = try FakeDomain()
         let result = try await run(Programs.replica, arguments, environment: domain.environment)
         #expect(result.errors == "replica: \(line)\n" && result.output == "", "\(result)")
         #expect(result.code == code.rawValue)
     }
 
-    @Test func aDamagedDomainIsSaidWithItsPlace() async throws {
+    @Test func aDamagedDomainIsReportedWithItsPath() async throws {
         let domain = try FakeDomain()
         try domain.folder.makeFolder("replica/broken/tree")
         #expect(chmod("\(domain.folder.path)/replica/broken", 0o700) == 0)
@@ -194,14 +194,14 @@ import Testing
     }
 
     /// A path may contain any bytes: terminals interpret control characters, and a message is one line.
-    @Test func whatIsSaidHoldsNoControlCharacters() async throws {
+    @Test func messagesContainNoControlCharacters() async throws {
         let domain = try FakeDomain { _, _ in throw ControlFailure(.refused, "photos:a\u{1B}[2J\nb: pinned") }
         let result = try await Programs.replica("approve", in: domain.folder)
         #expect(result.errors == "replica: photos:a?[2J?b: pinned\n")
         try await domain.stop()
     }
 
-    @Test func whatIsMountedIsBusy() async throws {
+    @Test func aMountedDomainIsBusy() async throws {
         let domain = try FakeDomain { _, _ in
             .daemon(DaemonStatus(name: "photos", pid: 7, mountpoint: ControlFilePath(bytes: Array("/mnt/p".utf8))))
         }

@@ -44,7 +44,7 @@ import Threads
             (Errno.noRouteToHost, .offline, "the store can't be reached"),
             (CancellationError(), .interrupted, "the request was cancelled"),
         ] as [(any Error & Sendable, ExitReason, String)])
-    func whatIsThrownIsTheFailure(error: any Error & Sendable, code: ExitReason, message: String) async throws {
+    func aThrownErrorBecomesTheFailure(error: any Error & Sendable, code: ExitReason, message: String) async throws {
         let domain = try FakeDomain { _, _ in throw error }
         await #expect(throws: ControlFailure(code, message)) { try await domain.ask(.status) }
         try await domain.stop()

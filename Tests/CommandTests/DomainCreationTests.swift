@@ -90,7 +90,7 @@ import Threads
         }
     }
 
-    @Test func whatCannotGoBackIsSaidAndStaysADomain() async throws {
+    @Test func aFailedRollbackIsReportedAndKeepsTheDomain() async throws {
         let folder = try TemporaryFolder()
         let source = try await Self.makeFiles(in: folder)
         let words = ["--import", "d", source.string, "file://\(folder.path)/store", "-o", "create"]

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoTreeIsNoDomainYet() throws {
+    @Test func aStateWithoutATreeIsNoDomain() throws {
         let folder = try TemporaryFolder()
         let fake = try FakeDomain("half", in: folder)
         #expect(rmdir(fake.state.appending("tree").string) == 0)

@@ -102,7 +102,7 @@ import Testing
         #expect(access(folder.path.appending("evil/state").string, F_OK) == -1)
     }
 
-    @Test func whatIsGivenBackGoesNowhereElse() throws {
+    @Test func aRollbackReachesOnlyItsPlace() throws {
         let folder = try Self.makeFolders()
         #expect(unlink(folder.path.appending("victim/photos/file").string) == 0)
         #expect(rmdir(folder.path.appending("victim/photos").string) == 0)

@@ -57,7 +57,7 @@ import Testing
         ({ $0.silentMounts = ["/m"] }, "error mounts does not answer: "),
     ]
 
-    @Test(arguments: machines.indices) func whatIsWrongWithAMachineIsSaid(index: Int) {
+    @Test(arguments: machines.indices) func faultsOfTheMachineAreReported(index: Int) {
         var facts = MachineFacts()
         Self.machines[index].0(&facts)
         Self.expect(facts.findings, Self.machines[index].1)
@@ -103,7 +103,7 @@ import Testing
         ({ $0.credentials = .foreign("/k") }, "error credentials another user: sudo chown 1000 /k"),
     ]
 
-    @Test(arguments: domains.indices) func whatIsWrongWithADomainIsSaid(index: Int) {
+    @Test(arguments: domains.indices) func faultsOfADomainAreReported(index: Int) {
         var facts = DomainFacts()
         Self.domains[index].0(&facts)
         Self.expect(facts.findings, Self.domains[index].1)

@@ -19,7 +19,7 @@ import Testing
         #expect(printed.code == 0 && printed.output == installed.output && printed.output.count > 1000)
     }
 
-    @Test func aShellThatIsNoneIsSaid() async throws {
+    @Test func anUnknownShellIsReported() async throws {
         let result = try await run(Programs.replica, "completion", "csh")
         #expect(result.isOneClearLine(code: 64, containing: "csh"), "\(result)")
     }

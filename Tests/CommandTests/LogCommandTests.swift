@@ -19,11 +19,11 @@ import Testing
     }
 
     /// `-f` ends with a signal.
-    @Test func whatATestStartsHearsSignals() async throws {
+    @Test func processesStartedByTestsReceiveSignals() async throws {
         #expect(try await run("/bin/sh", "-c", "kill $$; exit 3").code == -SIGTERM)
     }
 
-    @Test func whatIsAddedCutOrReplacedIsReadOnce() throws {
+    @Test func appendedTruncatedAndReplacedLogsAreReadOnce() throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("daemon.log")
         var (log, lines) = (LogFile(path), [String]())

@@ -25,7 +25,7 @@ import Testing
         #expect(LoginPlace(try StoreURL(url)) == nil)
     }
 
-    @Test func oneThatWasKeptIsFoundForItsFolders() throws {
+    @Test func aSavedLoginAppliesToItsFolders() throws {
         let folder = try TemporaryFolder()
         let logins = Logins(folder: folder.path.appending("some/where"), service: nil)
         let url = try StoreURL("davs://host/folder")
@@ -181,7 +181,7 @@ import Testing
     }
 
     /// Whoever reads logins leaves no core dump with them from then on. One after the other: the attribute is the process's.
-    @Test func whatHasReadLoginsKeepsItsMemory() throws {
+    @Test func aProcessThatReadLoginsIsNotDumpable() throws {
         let folder = try TemporaryFolder()
         let logins = Logins(folder: folder.path, service: nil)
         let url = try StoreURL("s3://bucket")

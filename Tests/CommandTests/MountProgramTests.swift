@@ -92,7 +92,7 @@ import Testing
         #expect(result.isOneClearLine(code: 11, containing: "replica: /x: a mountpoint"), "\(result)")
     }
 
-    @Test func aCrashIsSaid() async throws {
+    @Test func aCrashIsReported() async throws {
         let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: "kill -9 $$")
         #expect(
             result.isOneClearLine(code: 1, containing: "mount.replica exited with -9 without an answer"), "\(result)")
@@ -145,7 +145,7 @@ import Testing
         #expect(fake.code == 0 && fake.output == "" && fake.errors == "")
     }
 
-    @Test func whatCannotBeServedIsOneLine() async throws {
+    @Test func anErrorIsOneLine() async throws {
         let domain = try FakeDomain()
         let file = try domain.folder.write("x", to: "file")
         for (arguments, text, code) in [

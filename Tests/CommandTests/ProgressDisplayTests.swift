@@ -49,7 +49,7 @@ import Testing
         #expect(display.show(progress, columns: columns, now: 0) == "\r" + text)
     }
 
-    @Test func whatKeepsItIsShownInsteadOfRates() {
+    @Test func theReasonForWaitingReplacesRates() {
         var progress = Self.progress((0, 1), (0, 2), byteRate: 5, left: 9)
         progress.reason = "offline: the store\u{1B}[2J can't be reached"
         var display = ProgressDisplay(isTerminal: true)

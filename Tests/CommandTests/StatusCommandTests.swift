@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["list", "status"])
-    func aDaemonThatEndsWhileItIsAskedIsNone(command: String) async throws {
+    func aDaemonThatStopsDuringARequestCountsAsStopped(command: String) async throws {
         let domain = try FakeDomain()
         let socket = try ControlSocket.listen(state: domain.state)
         Thread.detachNewThread {
@@ -67,7 +67,7 @@ import Testing
             ("0.0.9", "process 7, of version 0.0.9, while this program is version \(programVersion): "),
             (nil, "process 7, of an older version, while this program is version \(programVersion): "),
         ] as [(String?, String)])
-    func aDaemonOfAnotherVersionIsSaid(version: String?, line: String) async throws {
+    func aDaemonOfAnotherVersionIsReported(version: String?, line: String) async throws {
         let domain = try FakeDomain { _, _ in
             var status = MessageTests.domainStatus
             status.version = version
@@ -148,7 +148,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func whatChangedHasItsSignAndAnAnchor() async throws {
+    @Test func changesHaveSignsAndAnAnchor() async throws {
         let domain = try FakeDomain { _, events in
             for event in MessageTests.events.prefix(3) { try await events.send(event) }
             return .anchor("7.9")

@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Properties that are declared as kept, but come back changed.
-    @Test func whatIsNotKeptIsFoundOut() async throws {
+    @Test func lostFeaturesAreDetected() async throws {
         let found = try await probe(MemoryPathStorage()) { ForgetfulPaths(storage: $0) }
         for topic in ["times", "modes", "two changes"] {
             #expect(found[topic]?.verdict == .broken, "\(topic)")
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// The warning before an import into a weak store.
-    @Test func whatCanBeLostIsSaidFirst() {
+    @Test func possibleLossesAreListedFirst() {
         var properties = PathStorageProperties()
         #expect(ProbeText.weakness(properties) == nil)
         properties.removeStrength = .checked

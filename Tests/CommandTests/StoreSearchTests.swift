@@ -20,7 +20,7 @@ import Testing
         #expect(StoreSearch(environment: ["HOME": "here"], isRoot: false).folders == StoreSearch.system)
     }
 
-    @Test func whatIsFoundIsNamedByItsScheme() throws {
+    @Test func storesAreNamedByTheirSchemes() throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("one")
         try folder.makeFolder("two")

@@ -45,7 +45,7 @@ import Testing
         #expect(socket.next() == "READY=1\nSTATUS=a?MAINPID=1 ?b")
     }
 
-    @Test func whoIsGoneIsNoHarm() throws {
+    @Test func aMissingServiceManagerIsHarmless() throws {
         let folder = try TemporaryFolder()
         #expect(SystemdNotice("\(folder.path)/nobody")?.send(["READY=1"]) == ENOENT)
     }

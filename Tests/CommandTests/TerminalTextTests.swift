@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test(arguments: ["pin", "unpin", "download", "resend", "wait"])
-    func whatTheUserNamedIsOneLine(command: String) async throws {
+    func namesOfUsersStayOnOneLine(command: String) async throws {
         let domain = try FakeDomain { _, _ in .done }
         let result = try await Programs.replica(command, "photos:a\u{1B}[2Jb\nc", in: domain.folder)
         #expect(result.output.hasPrefix("photos:a?[2Jb?c is ") && result.code == 0, "\(result)")
         try await domain.stop()
     }
 
-    @Test func whatMountSaysIsOneLine() async throws {
+    @Test func outputOfMountIsOneLine() async throws {
         let folder = try TemporaryFolder()
         let result = try await run(
             Programs.mount, "d", "/", "-o", "x\u{1B}[2J\nmount.replica: fine\u{202E}",

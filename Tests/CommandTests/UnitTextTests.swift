@@ -20,7 +20,7 @@ import Testing
         #expect((UnitName.mount(at: Array(path.utf8)) ?? "") + "\n" == result.output)
     }
 
-    @Test func whatIsTooLongHasNoUnit() {
+    @Test func aTooLongNameGetsNoUnit() {
         let longest = UnitName.service(of: String(repeating: "-", count: 59))
         #expect(longest?.utf8.count == 252)
         #expect(UnitName.service(of: String(repeating: "-", count: 60)) == nil)

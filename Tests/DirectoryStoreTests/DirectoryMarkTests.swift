@@ -36,7 +36,7 @@ import Threads
         #expect(try await looks(100, among: 200) <= 200 + 100)
     }
 
-    @Test func whatWasRenamedByOthersIsFound() async throws {
+    @Test func itemsRenamedByOthersAreFound() async throws {
         let made = try await store.make("file", "text")
         _ = try await store.itemCreated(from: template("nothing", named: "nothing"))
         try await ShellClient(root: scratch.root).move("file", to: "elsewhere")
@@ -45,7 +45,7 @@ import Threads
         #expect(found?.filename == FileName("elsewhere"))
     }
 
-    @Test func whatIsMadeAfterTheLookIsFound() async throws {
+    @Test func itemsCreatedAfterTheScanAreFound() async throws {
         try await store.make("first", "text")
         _ = try await store.itemCreated(from: template("nothing", named: "nothing"))
         let made = try await store.make("second", "text")
@@ -55,14 +55,14 @@ import Threads
                 == made.identifier)
     }
 
-    @Test func whatIsGoneIsNotFound() async throws {
+    @Test func deletedItemsAreNotFound() async throws {
         let made = try await store.make("file", "text")
         _ = try await store.itemCreated(from: template("nothing", named: "nothing"))
         try await store.deleteItem(made.identifier, base: made.version)
         #expect(try await store.itemCreated(from: template("template of file", named: "file")) == nil)
     }
 
-    @Test func whatNobodyAskedForIsForgotten() {
+    @Test func unusedMarksAreDropped() {
         var marks = MarkIndex()
         marks.begin(.root)
         marks.finish(.root, [(Array("mark".utf8), FileName("file"))])

@@ -74,7 +74,7 @@ import Testing
         #expect(table.names(of: outside) == [FileName("top"), FileName("n")])
     }
 
-    @Test func whatIsForgottenTakesNoRoom() {
+    @Test func droppedEntriesFreeMemory() {
         var table = EntryTable()
         table.list(.root)
         for inode in 1...100_000 as ClosedRange<UInt64> {
@@ -87,7 +87,7 @@ import Testing
         #expect(table.entry(at: EntryPlace(parent: .root, name: FileName("file 99950")))?.inode == 99_950)
     }
 
-    @Test func whatWasKnownIsAHintAfterALoss() {
+    @Test func oldEntriesAreHintsAfterALoss() {
         var table = EntryTable()
         let (folder, file) = (ItemKey(inode: 1, birth: 1, link: 0), ItemKey(inode: 2, birth: 1, link: 0))
         table.list(.root)

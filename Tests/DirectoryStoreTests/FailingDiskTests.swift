@@ -14,7 +14,7 @@ import Testing
         scratch = try Scratch()
     }
 
-    @Test func theDirectoryIsMadeWhenThatIsSaidButNotItsParents() async throws {
+    @Test func createMakesTheDirectoryButNotItsParents() async throws {
         let path = "\(scratch.path)/new"
         await expectFailure("serverUnreachable") { _ = try DirectoryStore(path: path) }
         #expect(access(path, F_OK) != 0)

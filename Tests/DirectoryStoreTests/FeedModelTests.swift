@@ -30,7 +30,7 @@ import Testing
     /// One look tells all that happened before, also when folders moved into each other meanwhile: with these seeds a known
     /// folder ends up in one that was in it.
     @Test(arguments: [34, 40, 61] as [UInt64])
-    func oneLookTellsAllThatHappenedBefore(seed: UInt64) async throws {
+    func onePollReportsAllEarlierChanges(seed: UInt64) async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         var actor = RandomClient(root: scratch.root, seed: seed)

@@ -60,7 +60,7 @@ import Threads
         for await _ in ended.stream {}
     }
 
-    @Test func changesBelowOwnFoldersAreTold() async throws {
+    @Test func changesBelowOwnFoldersAreReported() async throws {
         _ = try await store.all()
         let folder = try await store.make("folder")
         let anchor = try await store.currentAnchor()
@@ -70,7 +70,7 @@ import Threads
     }
 
     /// Whoever asked is in step with all that happened before: `replica wait` promises that.
-    @Test func whatLeftTheStoreIsToldToTheNextWhoAsks() async throws {
+    @Test func itemsThatLeftTheStoreAreReportedToTheNextCaller() async throws {
         try await other.write([1], to: "file")
         try await other.makeFolder("folder")
         let items = try await store.all()
@@ -97,7 +97,7 @@ import Threads
     }
 
     /// No event tells of a move from one folder that is not listed to another.
-    @Test func whatMovesOnBetweenUnlistedFoldersIsTold() async throws {
+    @Test func aMoveBetweenUnlistedFoldersIsReported() async throws {
         for name in ["one", "two"] { try await other.makeFolder(name) }
         try await other.write([1], to: "file")
         let file = try await store.child("file")
@@ -111,7 +111,7 @@ import Threads
         #expect(told.deleted.isEmpty)
     }
 
-    @Test func whatHappensInAFolderThatMovedOnIsTold() async throws {
+    @Test func changesInAMovedFolderAreReported() async throws {
         for name in ["one", "two"] { try await other.makeFolder(name) }
         let folder = try await store.make("folder")
         _ = try await store.all()
@@ -129,7 +129,7 @@ import Threads
     }
 
     /// No event tells of the name that a file had before it got a second one, nor of the last that is left.
-    @Test func theOtherNameOfALinkIsTold() async throws {
+    @Test func theOtherNameOfAHardLinkIsReported() async throws {
         try await other.write([1], to: "one")
         let first = try await store.child("one")
         let anchor = try await store.currentAnchor()
@@ -173,7 +173,7 @@ import Threads
         #expect(try await store.text(try await store.item(file.identifier)) == "text")
     }
 
-    @Test func safeSaveIsTold() async throws {
+    @Test func aSafeSaveIsReported() async throws {
         let file = try await store.make("file", "old")
         _ = try await store.all()
         let anchor = try await store.currentAnchor()
@@ -197,7 +197,7 @@ import Threads
         #expect(try await other.content(at: "one") == Array("changed".utf8))
     }
 
-    @Test func rsyncIntoTheDirectoryIsTold() async throws {
+    @Test func rsyncIntoTheDirectoryIsReported() async throws {
         let source = "\(scratch.path)/source"
         for folder in 0..<5 {
             let path = "\(source)/folder \(folder)"

@@ -63,7 +63,7 @@ import Testing
     }
 
     /// What a killed one leaves goes with the next listing.
-    @Test func whatAKilledOneLeavesIsCleared() async throws {
+    @Test func remainsOfAKilledProbeAreRemoved() async throws {
         let scratch = try Scratch()
         let own = TemporaryName.make().description.split(separator: "-", omittingEmptySubsequences: false)
         var parts = own
@@ -90,7 +90,7 @@ import Testing
         #expect(abilities.fault(of: FileName(bytes: [0x61, 0xFF])) == "it is not UTF-8")
     }
 
-    @Test func aNameItCannotHoldIsSaidInWords() async throws {
+    @Test func anUnsupportedNameIsExplained() async throws {
         let scratch = try Scratch()
         var abilities = FileSystemAbilities()
         abilities.takesAnyName = false
@@ -100,7 +100,7 @@ import Testing
         #expect(try await store.all().isEmpty)
     }
 
-    @Test func whatItKeepsFollows() {
+    @Test func featuresFollowFromTheProbe() {
         var little = FileSystemAbilities()
         (little.keepsAttributes, little.keepsModes, little.keepsTimes, little.keepsSymlinks) = (
             false, false, false, false

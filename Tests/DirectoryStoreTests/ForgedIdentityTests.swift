@@ -111,7 +111,7 @@ import Testing
     }
 
     /// A file that a modify made stays the item when it moves.
-    @Test func whatAModifyMadeMovesAsTheItem() async throws {
+    @Test func aModifiedFileMovesAsTheItem() async throws {
         let made = try await store.make("a", "text")
         let item = try await store.rewrite(made, "newer")
         _ = try await store.all()

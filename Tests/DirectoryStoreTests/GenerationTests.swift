@@ -61,7 +61,7 @@ import Testing
     }
 
     /// What others write there causes a question, or none, and no more.
-    @Test func aNumberThatIsNoneIsZero() async throws {
+    @Test func anInvalidNumberIsZero() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let anchor = try await store.currentAnchor()
         for value in ["", "x", "-1", "99999999999999999999"] {
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// While another process counts on, nobody else does: of two that read the same number, a slow one would write a lower one than is known.
-    @Test func oneCountsOnAtATime() throws {
+    @Test func onlyOneProcessCountsAtATime() throws {
         let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
         let known = try Generation(of: folder)
         let other = open(scratch.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

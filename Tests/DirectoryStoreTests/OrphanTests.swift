@@ -56,7 +56,7 @@ import Threads
     }
 
     /// Nor is a search that it escapes: it goes from a folder not yet read to one already read.
-    @Test func whatMovesDuringTheSearchIsNotGone() async throws {
+    @Test func itemsMovedDuringTheSearchAreNotDeleted() async throws {
         for folder in ["one", "two"] { try await other.makeFolder(folder) }
         for number in 0..<100 { try await other.makeFolder("one/\(number)") }
         try await other.write([1], to: "file")
@@ -119,7 +119,7 @@ import Threads
     }
 
     /// Nor for ever: a folder that can't be found holds no deletion up for good.
-    @Test func whatIsGoneIsToldInTheEnd() async throws {
+    @Test func deletionsAreEventuallyReported() async throws {
         let (item, anchor) = try await fileAndFolder()
         let places = ["above", "moved"].map { EntryPlace(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }

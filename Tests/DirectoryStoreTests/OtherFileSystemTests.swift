@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Nothing else says which item it is: what stands at its place.
-    @Test func whatTakesAPlaceIsTheItem() async throws {
+    @Test func anEntryThatTakesAPathIsTheItem() async throws {
         let disk = try OtherFileSystem()
         let store = try disk.store()
         let file = try await store.make("file", "one")
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// What can't be found out must not change from one start to the next.
-    @Test func whereNothingCanBeMadeItIsAskedFor() async throws {
+    @Test func withoutWriteAccessFeaturesAreQueried() async throws {
         let disk = try OtherFileSystem()
         let writable = try disk.store()
         let file = try await writable.make("file", "text")

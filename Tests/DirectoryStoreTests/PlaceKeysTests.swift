@@ -19,7 +19,7 @@ import Testing
         #expect(ItemKey(keys.key(at: a, .folder).identifier) == keys.key(at: a, .folder))
     }
 
-    @Test func whatMovesKeepsItsKeyAndWhatComesIsAnother() {
+    @Test func movesKeepKeysAndNewEntriesGetOthers() {
         var keys = PlaceKeys()
         let first = keys.key(at: a, .file)
         keys.set(first, at: b)
@@ -37,7 +37,7 @@ import Testing
         #expect(keys.exceptions == [a: second])
     }
 
-    @Test func whatComesBackIsItselfAgain() {
+    @Test func returningEntriesRegainTheirKeys() {
         var keys = PlaceKeys()
         let first = keys.key(at: a, .file)
         keys.set(first, at: b)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A disk that has no room is told of when it matters.
-    @Test func whatCannotBeKeptIsSaid() throws {
+    @Test func unsavedKeysAreReported() throws {
         let scratch = try Scratch()
         let memory = try PlaceMemory(at: FilePath("\(scratch.path)/none/places"))
         let key = memory.key(at: a, .file)

@@ -29,7 +29,7 @@ import Threads
 
     /// A folder that was renamed, be it by a call of ours on another thread, is found before the index has heard of it: what is
     /// in it is not gone.
-    @Test func whatIsInAFolderBeingRenamedIsFound() async throws {
+    @Test func itemsInAFolderBeingRenamedAreFound() async throws {
         let folder = try await store.make("folder")
         let deleted = try await store.make("deleted", "text", in: folder.identifier)
         let changed = try await store.make("changed", "text", in: folder.identifier)
@@ -51,7 +51,7 @@ import Threads
     }
 
     /// However often a folder moves while changes are looked at, what is new in it is told in the end.
-    @Test func whatIsNewInAFolderBeingRenamedIsTold() async throws {
+    @Test func newItemsInAFolderBeingRenamedAreReported() async throws {
         let folder = try await store.make("folder")
         for listed in [ItemIdentifier.root, folder.identifier] { _ = try await store.all(in: listed) }
         let anchor = try await store.currentAnchor()
@@ -134,7 +134,7 @@ import Threads
     }
 
     /// What replaces a file is told together with the end of that: never do two items stand at one place.
-    @Test func aReplacedFileIsToldWithWhatReplacedIt() async throws {
+    @Test func aReplacedFileIsReportedWithItsReplacement() async throws {
         let (root, beside) = (scratch.root, "\(scratch.path)/beside")
         let files = (0..<20).map { "f\($0)" }
         for name in files { try await ShellClient(root: root).write([0], to: name) }
@@ -223,7 +223,7 @@ import Threads
     }
 
     /// That an item was nowhere where it was just seen is no proof that it is gone.
-    @Test func whatMovesAllTheTimeIsThere() async throws {
+    @Test func aConstantlyMovingItemIsNeverMissing() async throws {
         for folder in ["one", "two"] { #expect(mkdir("\(scratch.root)/\(folder)", 0o755) == 0) }
         for number in 0..<100 { #expect(mkdir("\(scratch.root)/one/\(number)", 0o755) == 0) }
         let item = try await store.make("file", "text")
@@ -235,7 +235,7 @@ import Threads
     }
 
     /// What takes the item's place in the middle of a call is neither changed nor taken for it.
-    @Test func whatTakesItsPlaceIsNotTakenForIt() async throws {
+    @Test func aReplacementIsNotMistakenForTheItem() async throws {
         let item = try await store.make("file", "text")
         _ = try await store.make("other", "other text")
         let root = scratch.root

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Written through a name outside of the store, which inotify tells nobody here of, as with another machine's change.
-    @Test func whatNobodyToldIsFound() async throws {
+    @Test func unreportedChangesAreFound() async throws {
         let scratch = try Scratch()
         let (file, outside) = ("\(scratch.root)/file", "\(scratch.path)/outside")
         try Data("old".utf8).write(to: URL(filePath: file))

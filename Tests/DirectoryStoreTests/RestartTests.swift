@@ -43,7 +43,7 @@ import Testing
         #expect(try await store.all(in: inner.identifier).map(\.filename) == [FileName("second")])
     }
 
-    @Test func whatADeadDaemonLeftDoesNotKeepAFolder() async throws {
+    @Test func remainsOfADeadDaemonDoNotKeepAFolder() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let folder = try await store.make("folder")
         try Data("half".utf8).write(to: URL(filePath: "\(scratch.root)/folder/.replica-tmp-0123456789abcdef-1"))
@@ -62,7 +62,7 @@ import Testing
         #expect(found.filename == FileName("elsewhere"))
     }
 
-    @Test func whatATemplateMadeIsFound() async throws {
+    @Test func createdItemsAreFoundByTemplate() async throws {
         let first = try DirectoryStore(path: scratch.root)
         let file = try await first.make("file", "text")
         let changed = try await first.rewrite(file, "changed by the next call")
@@ -72,7 +72,7 @@ import Testing
         #expect(try await store.itemCreated(from: template)?.identifier == changed.identifier)
     }
 
-    @Test func oldTemporaryFilesAreTakenAway() async throws {
+    @Test func oldTemporaryFilesAreRemoved() async throws {
         _ = try DirectoryStore(path: scratch.root)
         let left = "\(scratch.root)/.replica-tmp-left"
         try FileManager.default.createDirectory(atPath: "\(left)/inner", withIntermediateDirectories: true)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Of a process that has ended it is taken away at once; of another machine, or a process that lives, it stays.
-    @Test func whatADeadProcessLeftIsClearedAtOnce() async throws {
+    @Test func remainsOfADeadProcessAreRemovedAtOnce() async throws {
         _ = try DirectoryStore(path: scratch.root)
         let own = TemporaryName.make().description.split(separator: "-", omittingEmptySubsequences: false)
         #expect(own.count == 7)
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Nobody may ever reap it (a container's first process often doesn't).
-    @Test func whatAZombieLeftIsClearedAtOnce() async throws {
+    @Test func remainsOfAZombieAreRemovedAtOnce() async throws {
         var child = pid_t()
         try #require(posix_spawn(&child, "/bin/true", nil, nil, [strdup("true"), nil], nil) == 0)
         defer { waitpid(child, nil, 0) }

@@ -81,7 +81,7 @@ import Threads
         return reading.wait()
     }
 
-    @Test func interruptedReadIsToldAndAnswered() async throws {
+    @Test func anInterruptedReadIsNotifiedAndAnswered() async throws {
         let fileSystem = SyntheticFileSystem()
         try await withMount(fileSystem) { mount in
             #expect(interruptedRead(mount, fileSystem) == EINTR)
@@ -91,7 +91,7 @@ import Threads
         }
     }
 
-    @Test func interruptBeforeParkingIsTold() async throws {
+    @Test func anInterruptBeforeParkingIsNotified() async throws {
         let fileSystem = SyntheticFileSystem(parksLate: true)
         try await withMount(fileSystem) { mount in
             #expect(interruptedRead(mount, fileSystem) == EINTR)

@@ -78,7 +78,7 @@ import Threads
         }
     }
 
-    @Test func whatCannotBeMountedSaysWhy() async throws {
+    @Test func aFailedMountGivesItsReason() async throws {
         try await withFolder { folder in
             let session = try Session(SyntheticFileSystem(), options: MountOptions(fsName: "a", subtype: "b"))
             #expect(throws: MountError.self) { try session.mount(at: folder + "/absent") }

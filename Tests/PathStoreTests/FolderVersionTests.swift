@@ -35,7 +35,7 @@ import Testing
         return (scratch.storage.calls.map { "\($0.method) \($0.path)" }, told.updated, told.deleted)
     }
 
-    @Test func whereNothingChangedOneQuestionIsAsked() async throws {
+    @Test func unchangedFoldersNeedOneRequest() async throws {
         let scratch = try Self.scratch()
         let anchor = try await Self.listed(try scratch.open { $0.wholeIntervalSeconds = 3_600 })
         // Also by the next process.
@@ -58,7 +58,7 @@ import Testing
         #expect(try await Self.asked(scratch, store, try await store.currentAnchor()).calls == ["entry "])
     }
 
-    @Test func whatAnotherMovesIsFoundWithoutASearch() async throws {
+    @Test func foreignMovesAreFoundWithoutASearch() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
@@ -88,7 +88,7 @@ import Testing
         #expect(Set(names).count == 2 && rounds < 10)
     }
 
-    @Test func whatCannotBeListedIsLookedAtNextTime() async throws {
+    @Test func unlistableFoldersAreRetried() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)

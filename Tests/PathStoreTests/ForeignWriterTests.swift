@@ -136,7 +136,7 @@ import Threads
         #expect(coarse.scratch.storage.text(at: "file") == "them")
     }
 
-    @Test func aWriteWithinTheGrainIsTold() async throws {
+    @Test func aWriteWithinTheClockGranularityIsReported() async throws {
         let coarse = try Coarse()
         let file = try await coarse.store.make("file", "ours")
         _ = try await coarse.store.all()
@@ -163,7 +163,7 @@ import Threads
     }
 
     /// Another client's recent write is reported when no other write can produce the same version any more.
-    @Test func whatAnotherWroteIsToldOnce() async throws {
+    @Test func foreignWritesAreReportedOnce() async throws {
         let coarse = try Coarse()
         _ = try await coarse.store.all()
         let anchor = try await coarse.store.currentAnchor()
@@ -236,7 +236,7 @@ import Threads
     }
 
     /// An item that was moved unobserved, and is requested immediately, is found.
-    @Test func whatMovedIsFoundWhereItIs() async throws {
+    @Test func movedItemsAreFoundAtTheirNewPlace() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
         let scratch = try PathScratch(properties)

@@ -48,7 +48,7 @@ import Threads
         }
     }
 
-    @Test func whatIsInAnotherFolderIsNotShown() async throws {
+    @Test func entriesOfAnotherFolderAreIgnored() async throws {
         let scratch = try PathScratch()
         scratch.storage.add(.folder, at: "folder")
         scratch.storage.put("secret", at: "secret")
@@ -158,7 +158,7 @@ import Threads
     }
 
     /// A request with an invalid answer proves nothing.
-    @Test func anAnswerAboutAnotherPathIsNone() async throws {
+    @Test func anAnswerAboutAnotherPathIsRejected() async throws {
         let scratch = try PathScratch()
         let isLying = Locked(false)
         let store = try Self.store(scratch) { lying in

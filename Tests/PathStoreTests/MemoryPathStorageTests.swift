@@ -34,7 +34,7 @@ import Threads
     }
 
     @Test(arguments: [Strength.atomic, .checked])
-    func aConditionThatDoesNotHoldIsSaid(_ strength: Strength) async throws {
+    func aFailedPreconditionIsReported(_ strength: Strength) async throws {
         let storage = Self.storage(strength)
         storage.put("theirs", at: "file")
         let there = try #require(storage.present(StoragePath("file")))
@@ -95,7 +95,7 @@ import Threads
         #expect(storage.present(StoragePath("file"))?.version != first.version)
     }
 
-    @Test func whatIsNotKeptIsGone() async throws {
+    @Test func unsupportedAttributesAreDropped() async throws {
         var properties = PathStorageProperties()
         (properties.keepsModes, properties.keepsMarks, properties.hasIdentities) = (false, false, true)
         properties.listsAttributes = false

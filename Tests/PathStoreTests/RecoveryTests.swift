@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func whatAnotherRenamedIsFoundByItsMark(_ isTableLost: Bool) async throws {
+    func foreignRenamesAreFoundByTheirMarks(_ isTableLost: Bool) async throws {
         let scratch = try PathScratch()
         let cut = Cut(isDone: true, isCrash: true, keepsMarks: true)
         let template = PathStore.template("made")
@@ -224,7 +224,7 @@ import Testing
     // MARK: Without the table
 
     @Test(arguments: [false, true])
-    func whatWasKnownIsListedAnew(_ isUnreadable: Bool) async throws {
+    func knownFoldersAreListedAgain(_ isUnreadable: Bool) async throws {
         let scratch = try PathScratch()
         let first = try scratch.open()
         let folder = try await first.makeFolder("folder")

@@ -101,7 +101,7 @@ import Threads
     }
 
     /// Items created there before the detection don't hide it.
-    @Test func whatWasMadeThereMeanwhileProvesNothing() async throws {
+    @Test func newEntriesDoNotProveTheRoot() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             // A check just before it was emptied is valid for a moment.
             try await store.make(PathStore.template("c"))

@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    @Test func whoCancelsDoesNotWait() async throws {
+    @Test func cancellationDoesNotWait() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("after-cancel")
             let outcome = Locked<PathStorageError?>(nil)
@@ -52,7 +52,7 @@ import Threads
         }
     }
 
-    @Test func whoDoesNotAnswerACancellationIsEnded() async throws {
+    @Test func aProgramThatIgnoresCancellationIsEnded() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("ignores-cancel") { $0.answerToCancel = .milliseconds(500) }
             let call = Task { () async -> Bool in (try? await store.entry(at: file)) == nil }

@@ -96,7 +96,7 @@ import Threads
         ("wrote-one", "an invalid range of bytes"), ("wrote-pieces", "an invalid range of bytes"),
         ("wrote-beyond", "is too short"), ("wrote-then-cut", "the spool file"),
     ])
-    func aContentThatIsNotWhatWasSaidIsNone(fault: String, reason: String) async throws {
+    func aContentThatIsNotAsDeclaredIsRejected(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open(fault)
             let sink = Bytes()

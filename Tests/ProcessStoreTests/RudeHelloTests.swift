@@ -14,7 +14,7 @@ import Testing
         ("hello-concurrency", "a line whose properties.concurrency cannot be read"),
         ("hello-array", "the wrong type"),
     ])
-    func aHelloThatIsNoneIsUnreachable(fault: String, reason: String) async throws {
+    func anInvalidHelloIsUnreachable(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
             let failure = await #expect(throws: StoreFailure.self) { _ = try await rude.open(fault) }
             guard case .unreachable(let text) = failure else {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func whyItCannotBeOpenedIsToldApart() async throws {
+    @Test func reasonsForAFailedOpeningAreDistinguished() async throws {
         let expected: [(String, StoreFailure)] = [
             ("hello-login", .notAuthenticated("no such [31m user at all")),
             ("hello-refusal", .refused("no such bucket")),

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["usage-text", "usage-list", "usage-silence"]) func anInvalidAnswerIsNone(fault: String)
+    @Test(arguments: ["usage-text", "usage-list", "usage-silence"]) func anInvalidAnswerIsIgnored(fault: String)
         async throws
     {
         try await RudeStore.run { rude in

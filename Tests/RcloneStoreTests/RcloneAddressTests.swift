@@ -11,7 +11,7 @@ import Testing
         ("rclone:s3,no_head=true:b", "s3,no_head=true:b"), ("rclone:mail:user@host/x", "mail:user@host/x"),
         ("rclone::webdav,url='https://u@h/a?b=c':d", ":webdav,url='https://u@h/a?b=c':d"),
     ])
-    func whatItNames(_ text: String, _ root: String) throws {
+    func validURLsAreParsed(_ text: String, _ root: String) throws {
         #expect(try RcloneAddress(text).root == root)
     }
 
@@ -22,7 +22,7 @@ import Testing
         ("rclone:x,Pass=y:b", "contains a secret"), ("sftp://a/b", "not an rclone URL"),
         ("rclone:x,url='https://h:b", "its form is"),
     ])
-    func whatItRefuses(_ text: String, _ words: String) {
+    func invalidURLsAreRejected(_ text: String, _ words: String) {
         let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }

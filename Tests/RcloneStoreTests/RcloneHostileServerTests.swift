@@ -61,13 +61,13 @@ import Testing
         #expect(isOpen == (kind == "stat"))
     }
 
-    @Test(arguments: ["portal", "nothing"]) func whatIsNoRcloneIsUnreachable(_ kind: String) async throws {
+    @Test(arguments: ["portal", "nothing"]) func anotherServerThanRcloneIsUnreachable(_ kind: String) async throws {
         let error = await #expect(throws: ServerFailure.self) { _ = try await open(kind) }
         #expect(error == .unreachable("the answer is not a valid rclone answer"))
     }
 
     @Test(arguments: ["longer", "shorter", "another", "page", "range"])
-    func aContentThatCannotBeIsNone(_ kind: String) async throws {
+    func anInvalidContentIsRejected(_ kind: String) async throws {
         try await run(kind) { scratch in
             let entry = try #require(try await scratch.entry("file"))
             let error = try await failure { _ = try await scratch.read("file", version: entry.version) }

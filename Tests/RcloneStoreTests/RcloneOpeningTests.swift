@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Debian's version, 1.60.1, does not support sockets.
-    @Test func anOldRcloneIsToldByItsVersion() async throws {
+    @Test func anOldRcloneIsRecognizedByItsVersion() async throws {
         let program = RcloneProgram(path: "/usr/bin/rclone", environment: RcloneRemote.environment)
         guard case .refused(let text) = try await failure("rclone:disk:", program) else {
             Issue.record("it was another failure")
@@ -81,7 +81,7 @@ import Testing
         #expect((RcloneProgram.refusal(of: version) == nil) == isGood)
     }
 
-    @Test func whatIsNoProgramIsUnreachable() async throws {
+    @Test func aMissingProgramIsUnreachable() async throws {
         let program = RcloneProgram(path: "/bin/false", environment: RcloneRemote.environment)
         guard case .unreachable(let text) = try await failure("rclone:disk:", program) else {
             Issue.record("it was another failure")

@@ -66,7 +66,7 @@ import Threads
     }
 
     /// In the memory of one process another process can't set it, so it is not declared.
-    @Test func whatCanNotBeSetIsNotPromised() async throws {
+    @Test func unsettableAttributesAreNotDeclared() async throws {
         try await RcloneScratch.run(.memory) { scratch in
             #expect(!scratch.storage.properties.keepsModificationDates)
         }
@@ -222,7 +222,7 @@ import Threads
     }
 
     /// Temporary names contain their creation day: the file's time is that of its content, which may be of any age.
-    @Test func whatIsUnderWayStays() async throws {
+    @Test func transfersInProgressStay() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
             let now = Int64(Date().timeIntervalSince1970)
@@ -293,7 +293,7 @@ import Threads
     }
 
     /// Incomplete files of a dead run don't disturb other calls.
-    @Test func whatIsHalfThereIsNotSeen() async throws {
+    @Test func partialFilesAreNotListed() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             try await scratch.put("file.1234abcd.replica-tmp", "half")
             try await scratch.put(".replica-tmp-7", "half")

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func whatIsGoneIsStale() async throws {
+    @Test func deletedNodesAreStale() async throws {
         try await withMount { mounted, checks in
             checks.call(mkdir(mounted.mount + "/d", 0o755))
             checks.expect(writeFile(mounted.mount + "/f", "text"), "write")

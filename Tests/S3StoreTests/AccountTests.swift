@@ -26,7 +26,7 @@ import Testing
         "bucket/a%2fb", "bucket/%00", "bucket/%ff", "bucket/%zz", "bucket?endpoint=ftp://x", "bucket?endpoint=https://",
         "bucket?endpoint=https://a@b", "bucket?endpoint=https://a%20b", "bucket?region=a/b", "bucket?style=other",
         "bucket?frob=1", "bucket?region", "bucket?endpoint=https://a%0d%0ax",
-    ]) func whatCouldMeanSomethingElseIsRefused(_ text: String) {
+    ]) func ambiguousURLsAreRejected(_ text: String) {
         #expect(throws: S3Address.Invalid.self) { try S3Address(text) }
     }
 

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["", "<", "<a>", "<a></b>", "<a/><b/>", "text", "<html><p></html>", "<a>\u{1}</a>", "{\"a\":1}"])
-    func whatIsNoDocumentIsNone(_ text: String) {
+    func invalidDocumentsAreRejected(_ text: String) {
         #expect(read(text) == nil)
     }
 

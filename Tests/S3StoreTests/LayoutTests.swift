@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func whatOthersNotedIsReadAndStays() async throws {
+    @Test func attributesOfOtherProgramsAreReadAndKept() async throws {
         try await S3Scratch.run { scratch in
             // The form of s3fs, with foreign metadata.
             try await scratch.put(

@@ -93,7 +93,7 @@ import Threads
     }
 
     /// A proxy repeats an unanswered request: the second finds the result of the first.
-    @Test func whatGoesOutTwiceIsDoneOnce() async throws {
+    @Test func repeatedRequestsActOnce() async throws {
         let server = try S3Server.shared
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
         let session = try FaultedSession(server, try await server.bucket(), choice)
@@ -121,7 +121,7 @@ import Threads
     }
 
     /// A pause that is too long is reported to the caller.
-    @Test func aLongPauseIsTold() async throws {
+    @Test func aLongPauseIsReported() async throws {
         let count = Locked(0)
         let choice: StepFaults.Choice = { (_, _) in
             count.withLock { $0 += 1 }

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func whatItFoundOutIsKnownAgain() async throws {
+    @Test func testedFeaturesAreRemembered() async throws {
         let folder = "/var/tmp/replica-test-\(getpid())-s3-memory-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func whoCancelsDoesNotWait() async throws {
+    @Test func cancellationDoesNotWait() async throws {
         try await S3Scratch.run(limits: Self.small) { scratch in
             let content = Self.bytes(20 << 20)
             let task = Task { try await scratch.write("file", content) }

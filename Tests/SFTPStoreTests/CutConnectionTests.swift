@@ -62,7 +62,7 @@ import Threads
 
 extension CutConnectionTests {
     /// After it returns, none of our temporary files is visible, regardless of where the connection ended.
-    @Test func whatIsMadeDurableLeavesNothing() async throws {
+    @Test func syncedFilesLeaveNothing() async throws {
         var number = 0
         repeat { number += 1 } while try await CutGround("before", number).makesDurable()
         #expect(number > 20)

@@ -34,7 +34,7 @@ import Threads
         }
     }
 
-    @Test func aServerThatIsAwayIsSaidAndComesBack() async throws {
+    @Test func anUnreachableServerIsReportedAndReconnected() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
             scratch.server.stop()
@@ -73,7 +73,7 @@ import Threads
     }
 
     /// A cancelled caller does not wait for a server that does not answer.
-    @Test func whoCancelsDoesNotWait() async throws {
+    @Test func cancellationDoesNotWait() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
             scratch.server.signalSessions(SIGSTOP)

@@ -100,7 +100,7 @@ import Testing
     }
 
     /// A truncated packet is rejected at any length: missing fields are not invented.
-    @Test func whatIsCutOffIsNoPacket() throws {
+    @Test func truncatedPacketsAreRejected() throws {
         var writer = FieldWriter()
         Self.attributes.write(to: &writer)
         let whole: [[UInt8]] = [

@@ -10,7 +10,7 @@ import Testing
 /// `rclone serve sftp`: it announces hard links and replacing renames that it does not have, keeps no modes and symlinks, and
 /// replaces where it should not.
 @Suite struct PoorServerTests {
-    @Test func whatItCannotDoIsFoundOut() async throws {
+    @Test func missingFeaturesAreDetected() async throws {
         try await SFTPScratch.run(.rclone) { scratch in
             let properties = scratch.storage.properties
             #expect(properties.createStrength == .checked && properties.replaceStrength == .checked)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A file that it would replace is checked for first.
-    @Test func whatIsThereIsLeft() async throws {
+    @Test func existingFilesAreLeft() async throws {
         try await SFTPScratch.run(.rclone) { scratch in
             try await scratch.write("file", "first")
             _ = try await scratch.storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes())

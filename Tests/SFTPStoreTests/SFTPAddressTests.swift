@@ -29,7 +29,7 @@ import Testing
         "host/%zz",
         "host/%+1", "host/a%00b", "me\u{E9}@host/y", "h\u{E4}st/y",
     ])
-    func whatCouldMeanSomethingElseIsRefused(_ text: String) {
+    func ambiguousURLsAreRejected(_ text: String) {
         #expect(throws: SFTPAddress.Invalid.self) { try SFTPAddress(text) }
     }
 

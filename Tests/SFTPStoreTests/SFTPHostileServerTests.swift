@@ -69,7 +69,7 @@ import Testing
         ("version", "version 6 instead of 3"),
         ("banner", "instead of an SFTP server, this answered: 'Welcome"),
     ])
-    func aServerThatIsNoneIsUnreachable(_ fault: String, _ text: String) async throws {
+    func anotherProgramThanAServerIsUnreachable(_ fault: String, _ text: String) async throws {
         do throws(SFTPFailure) {
             await (try Self.open(fault)).close()
             Issue.record("it was opened")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["more", "nothing", "short", "size"])
-    func aContentThatCannotBeIsNone(_ fault: String) async throws {
+    func anInvalidContentIsRejected(_ fault: String) async throws {
         try await Self.run(fault) { storage in
             let buffer = ContentBuffer()
             do throws(PathStorageError) {

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func theDirectoryIsNone() async throws {
+    @Test func aFileIsNoDirectory() async throws {
         try await SSHServer.run { server in
             expect(
                 try await failure(server, try server.address(of: server.root + "/none")), SFTPFailure.missing,
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aProfileThatPrintsIsSaid() async throws {
+    @Test func aProfileThatPrintsIsReported() async throws {
         let command = "/bin/sh -c 'echo Hello there; exec /usr/lib/openssh/sftp-server'"
         try await SSHServer.run(.openSSH("\"\(command)\"")) { server in
             expect(

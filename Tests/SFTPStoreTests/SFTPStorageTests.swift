@@ -234,7 +234,7 @@ import Threads
     }
 
     /// Versions are times and sizes: a replacement with the same values gets another second.
-    @Test func whatReplacesAContentHasAnotherVersion() async throws {
+    @Test func replacedContentHasAnotherVersion() async throws {
         try await SFTPScratch.run { scratch in
             let attributes = PathAttributes(modificationDate: Timestamp(seconds: 1_700_000_000, nanoseconds: 5))
             var entry = try await scratch.write("file", "0", attributes)
@@ -376,7 +376,7 @@ import Threads
     }
 
     /// The server only reports a failure.
-    @Test func aFullAndAReadOnlyDiskAreSaid() async throws {
+    @Test func fullAndReadOnlyDisksAreReported() async throws {
         guard geteuid() == 0 else { return }
         try await SFTPScratch.run { scratch in
             let root = scratch.server.root

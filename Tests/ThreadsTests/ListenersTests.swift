@@ -3,7 +3,7 @@ import Threads
 
 /// A listener gets the elements sent since it subscribed, and streams can end.
 @Suite struct ListenersTests {
-    @Test func allAreTold() async {
+    @Test func allListenersAreNotified() async {
         let listeners = Listeners<Int>(keeping: .unbounded)
         listeners.yield(1)
         let (one, two) = (listeners.stream(), listeners.stream())

@@ -21,7 +21,7 @@ import Testing
 
     /// Code that silences the compiler gives the reason, on the line or near it.
     @Test(arguments: ["try?", "@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"])
-    func whatSilencesTheCompilerSaysWhy(mark: String) {
+    func suppressedErrorsGiveAReason(mark: String) {
         for file in SourceTree.swift where file.isInSources {
             for (index, line) in file.lines.enumerated() where has(mark, in: line.code) {
                 let near = file.lines[max(0, index - 5)..<min(index + 2, file.lines.count)]

@@ -61,14 +61,14 @@ import Threads
         #expect(granted.user == "user" && isOpen.withLock { $0 } && questions.withLock { $0 } > 3)
     }
 
-    @Test func whoSaysNothingIsNotWaitedForForEver() async throws {
+    @Test func aSilentServerIsNotAwaitedForever() async throws {
         let flow = try LoginFlow(try Self.server)
         await #expect(throws: ServerFailure.notAuthenticated("access was not granted on the server's page in time")) {
             try await flow.run(pause: .milliseconds(50), timeLimit: .milliseconds(200)) { _ in }
         }
     }
 
-    @Test func whatIsNoNextcloudIsSaid() async throws {
+    @Test func aServerWithoutNextcloudIsReported() async throws {
         let flow = try LoginFlow("http://\(try WebDAVServer.nginx.place)")
         await #expect(throws: ServerFailure.self) { try await flow.run { _ in Issue.record("a page was shown") } }
         for url in ["cloud.example.org", "http://cloud.example.org", "ftp://a", "https://", "https://a/../b"] {

@@ -117,7 +117,7 @@ import Threads
     }
 
     /// But not the store's internal files.
-    @Test func whatIsRemovedIsInTheTrash() async throws {
+    @Test func removedFilesAreInTheTrash() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in
             let name = "removed-\(UInt64.random(in: 0 ... .max))"
             let made = try await scratch.write(name, "text")
@@ -128,7 +128,7 @@ import Threads
         }
     }
 
-    @Test func whatMayNotBeWrittenSaysSo() async throws {
+    @Test func readOnlyFoldersAreReported() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in
             try await scratch.put("file", "text")
             #expect(try await scratch.entry("file")?.attributes.mode == 0o644)
@@ -216,7 +216,7 @@ import Threads
     }
 
     /// Another client writes right before the chunks become the file: the server has to test the condition at that moment.
-    @Test func whatAnotherWroteMeanwhileStays() async throws {
+    @Test func foreignWritesAreNotOverwritten() async throws {
         try await Self.runBehindProxy { (scratch, meanwhile) in
             let version = try #require(try await scratch.write("large", Self.content(7)).version)
             meanwhile.withLock { $0 = { try await scratch.put("large", "theirs") } }
@@ -234,7 +234,7 @@ import Threads
     }
 
     /// The server then answers 404: its test of the ETag has no file to look at. The chunks stay for the next upload.
-    @Test func whatAnotherRemovedMeanwhileIsNotReplaced() async throws {
+    @Test func foreignRemovalsAreNotOverwritten() async throws {
         try await Self.runBehindProxy { (scratch, meanwhile) in
             let version = try #require(try await scratch.write("large", Self.content(7)).version)
             meanwhile.withLock { $0 = { try await scratch.other.delete("large") } }

@@ -33,7 +33,7 @@ import Testing
         "host/%2e%2e",
         "host/a%2fb", "host/%00", "host/%zz", "host/%ff", "host/a#b", "host?ca", "host?frob=1", "host?clear=no", "[x]/",
         "us%0aer@host/", "a%3A%CC%81b@host/", "host/%0d",
-    ]) func whatCouldMeanSomethingElseIsRefused(_ text: String) {
+    ]) func ambiguousURLsAreRejected(_ text: String) {
         #expect(throws: WebDAVAddress.Invalid.self) { try WebDAVAddress(text, isSecure: true) }
     }
 

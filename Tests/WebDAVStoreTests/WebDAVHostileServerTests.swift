@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ["other", "longer", "shorter", "range", "portal"])
-    func aContentThatCannotBeIsNone(_ folder: String) async throws {
+    func anInvalidContentIsRejected(_ folder: String) async throws {
         try await run(folder) { scratch in
             let error = try await failure { _ = try await scratch.read("file", version: "t", range: 0..<3) }
             guard case .unreachable = error else {
@@ -123,7 +123,7 @@ import Testing
         ("html", "the server's answer is not a valid WebDAV answer"),
         ("elsewhere", "the server's answer is not a valid WebDAV answer"), ("stale", "has too many headers"),
     ])
-    func whatIsNoServerOfWebDAVIsUnreachable(_ folder: String, _ words: String) async throws {
+    func aServerWithoutWebDAVIsUnreachable(_ folder: String, _ words: String) async throws {
         let login = WebDAVLogin.password(user: "u", password: "p")
         guard case .unreachable(let text) = try await openingFailure(try address(folder), login) else {
             Issue.record("it was another failure")

@@ -49,7 +49,7 @@ import Threads
     }
 
     /// Apache lets several win, and marks fresh ETags as weak.
-    @Test func whatIsNotTestedInOneStepIsOnlyChecked() async throws {
+    @Test func nonatomicPreconditionsAreDeclaredAsChecked() async throws {
         try await WebDAVScratch.run(.apache) { scratch in
             let abilities = scratch.storage.abilities
             #expect(abilities.createsConditionally && abilities.replacesConditionally && abilities.writesWhole)

@@ -42,7 +42,7 @@ import Testing
 
         """#
 
-    @Test func whatIsLargerThanTheDiskIsReadThrough() async throws {
+    @Test func filesLargerThanTheDiskAreStreamed() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 smallDisk + #"""
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aFullStateDiskIsSaidInWords() async throws {
+    @Test func aFullStateDiskIsExplained() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 smallDisk + #"""

@@ -3,7 +3,7 @@ import Testing
 /// Power cuts: a disk image contains what was written to it, without the kernel's dirty pages.
 @Suite struct LostMemoryTests {
     /// Proves that the other tests can fail.
-    @Test func whatIsNotSyncedIsLost() async throws {
+    @Test func unsyncedDataIsLost() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -19,7 +19,7 @@ import Testing
 
     /// A tree that was mounted again may have lost files that the database knows: files missing from it were not
     /// removed.
-    @Test func whatTheDiskLostIsNotRemoved() async throws {
+    @Test func dataLostByTheDiskIsNotDeletedInTheStore() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The guarantee of `replica wait` for a domain whose store is on the same disk.
-    @Test func whatWasWaitedForIsWholeSomewhere() async throws {
+    @Test func waitedForContentIsCompleteOnOneSide() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// The same for its attributes.
-    @Test func whatIsSyncedKeepsItsMode() async throws {
+    @Test func syncedFilesKeepTheirModes() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -122,7 +122,7 @@ import Testing
         #"echo two >"$MNT/t"; sync "$MNT/t"; mv "$MNT/t" "$MNT/f"; sync "$MNT""#,
         #"printf 'two\n' | dd of="$MNT/f" oflag=dsync conv=notrunc status=none"#,
     ])
-    func whatIsSyncedKeepsItsName(_ save: String) async throws {
+    func syncedFilesKeepTheirNames(_ save: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -152,7 +152,7 @@ import Testing
         (#"rm "$MNT/f"; sync "$MNT""#, "d d/f "),
         (#"rm -r "$MNT/d"; sync "$MNT""#, "f "),
     ])
-    func whatIsSyncedIsNotUndone(_ change: String, _ left: String) async throws {
+    func syncedChangesAreNotUndone(_ change: String, _ left: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

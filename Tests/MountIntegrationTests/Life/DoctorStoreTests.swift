@@ -2,7 +2,7 @@ import Testing
 
 /// `replica doctor` where a domain's store is full, read-only, without attributes, or of no program that is installed.
 @Suite struct DoctorStoreTests {
-    @Test func whatIsWrongWithAFolderIsFound() async throws {
+    @Test func faultsOfAFolderAreFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aURLThatIsNoneIsFound() async throws {
+    @Test func anInvalidURLIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

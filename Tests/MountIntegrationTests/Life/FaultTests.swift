@@ -50,7 +50,7 @@ import Testing
 
     /// A fault in a thread without a usable stack, for example a full one: a thread of Swift's pool, which has no
     /// alternate stack for a handler.
-    @Test func whatNoHandlerMeetsDumpsNothing() async throws {
+    @Test func unhandledCrashesDumpNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

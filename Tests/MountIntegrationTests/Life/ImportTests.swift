@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoDirectoryHereIsRefused() async throws {
+    @Test func aPathThatIsNoLocalDirectoryIsRefused() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

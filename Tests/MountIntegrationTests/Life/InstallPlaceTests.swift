@@ -122,7 +122,7 @@ import Testing
     }
 
     /// A filesystem without capabilities: more rights than were meant are told of.
-    @Test func aProgramThatIsSetUserIDIsToldOf() async throws {
+    @Test func aSetUserIDProgramIsReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

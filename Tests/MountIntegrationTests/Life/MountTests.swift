@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aDeadMountIsTakenAwayByTheNext() async throws {
+    @Test func aDeadMountIsRemovedByTheNextMount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

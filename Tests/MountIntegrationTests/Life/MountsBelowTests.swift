@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMountedInTheStateIsNotRemoved() async throws {
+    @Test func mountsInTheStateAreNotRemoved() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// A local deletion stops at a mount in the store.
-    @Test func whatIsMountedInTheStoreIsNotDeleted() async throws {
+    @Test func mountsInTheStoreAreNotDeleted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

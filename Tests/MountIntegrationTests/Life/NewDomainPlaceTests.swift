@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsNotThereIsMadeOnlyWhenThatIsSaid() async throws {
+    @Test func aMissingStoreIsCreatedOnlyOnRequest() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

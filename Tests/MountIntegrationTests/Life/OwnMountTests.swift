@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The mount is unmounted correctly below another one, and after it was moved.
-    @Test func whatLiesOverItStaysAndWhereItWasMovedItIsFound() async throws {
+    @Test func overmountsStayAndMovedMountsAreFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

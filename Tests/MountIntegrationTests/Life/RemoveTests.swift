@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A domain that can't be removed does not block the others.
-    @Test func whatIsInUseStaysAndTheOthersGo() async throws {
+    @Test func domainsInUseStayAndOthersAreRemoved() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""

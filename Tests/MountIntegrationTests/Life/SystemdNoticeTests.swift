@@ -21,7 +21,7 @@ import Testing
 
         """#
 
-    @Test func readinessAndTheEndAreTold() async throws {
+    @Test func readinessAndStoppingAreNotified() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aServiceManagerThatIsNoneIsNoHarm() async throws {
+    @Test func aFalseServiceManagerIsHarmless() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -154,7 +154,7 @@ import Testing
     }
 
     /// An impossible request fails with one line, and leaves nothing behind.
-    @Test func whatSystemdCannotMountIsNotMountedAtLogin() async throws {
+    @Test func failedMountsAreNotRepeatedAtLogin() async throws {
         try await Self.booted(
             #"""
             log_in

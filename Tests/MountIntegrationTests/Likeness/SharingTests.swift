@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOpenOutlivesItsName() async throws {
+    @Test func openFilesOutliveTheirNames() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

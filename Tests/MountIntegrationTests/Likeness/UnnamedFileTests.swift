@@ -4,7 +4,7 @@ import Testing
 
 /// Files that are created without a name (O_TMPFILE): they become items when they get one.
 @Suite struct UnnamedFileTests {
-    @Test func oneIsAnItemOnceItHasAName() async throws {
+    @Test func anUnnamedFileBecomesAnItemWithItsName() async throws {
         try await Trial.run { trial in
             try await trial.shell(#"begin; settle"#)
             let file = try make(in: trial.mount)

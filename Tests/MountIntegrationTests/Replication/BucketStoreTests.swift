@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func whatStandsInTheWayIsSaid() async throws {
+    @Test func obstaclesAreReported() async throws {
         try await Self.run(
             """
             refused 15 "the bucket nosuch does not exist there" replica add x --store "s3://nosuch?endpoint=$endpoint"

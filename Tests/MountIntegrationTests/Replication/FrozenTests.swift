@@ -2,7 +2,7 @@ import Testing
 
 /// Files that are immutable or append-only (chattr(1)) and change in the store.
 @Suite struct FrozenTests {
-    @Test func whatTheStoreChangesWaitsUntilItMay() async throws {
+    @Test func changesOfTheStoreWaitForFrozenFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func whatIsFrozenIsHereInWhole() async throws {
+    @Test func frozenFilesAreMaterialized() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func whatCantBeKeptIsSaid() async throws {
+    @Test func unsavedLoginsAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Setting only a file's date changes its content version in the store.
-    @Test func whatWasTouchedIsRemovedAndWrittenAsAnyOther() async throws {
+    @Test func touchedFilesAreRemovedAndWrittenAsOthers() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func manySavesAreFewUploadsAndWhatIsGoneIsNone() async throws {
+    @Test func manySavesAreFewUploadsAndDeletedFilesNone() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

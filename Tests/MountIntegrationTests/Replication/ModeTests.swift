@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatLetsMoreInIsSaidAndLeft() async throws {
+    @Test func aTooOpenStoreIsReportedAndUnchanged() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -13,7 +13,7 @@ import Testing
 
         """
 
-    @Test func whatIsDoneHereGoesThere() async throws {
+    @Test func localChangesReachTheStore() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDoneThereComesHere() async throws {
+    @Test func remoteChangesReachTheMount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDoneOnBothSidesIsKeptTwice() async throws {
+    @Test func conflictsKeepBothVersions() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// If it is not mounted, another directory is at its path.
-    @Test func whereItsDiskIsMissingNothingIsDeleted() async throws {
+    @Test func aMissingDiskDeletesNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -61,7 +61,7 @@ import Testing
     }
 
     /// As most programs do, it leaves the modes of what it makes to the umask. The daemon itself has none.
-    @Test func whatAStoreMakesIsWritableForItsOwnerOnly() async throws {
+    @Test func filesOfTheStoreAreWritableByTheirOwnerOnly() async throws {
         try await Self.run(
             """
             {
@@ -139,7 +139,7 @@ import Testing
             """)
     }
 
-    @Test func whatStandsInTheWayIsSaid() async throws {
+    @Test func obstaclesAreReported() async throws {
         try await Self.run(
             """
             refused 15 "no store for 'nosuch://': there is no replica-store-nosuch in /usr/lib/replica/stores" \\

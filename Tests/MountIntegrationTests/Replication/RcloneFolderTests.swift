@@ -99,7 +99,7 @@ import Testing
             """)
     }
 
-    @Test func whatStandsInTheWayIsSaid() async throws {
+    @Test func obstaclesAreReported() async throws {
         try await Self.run(
             """
             refused 15 "rclone has no remote 'other'" replica add x --store rclone:other:

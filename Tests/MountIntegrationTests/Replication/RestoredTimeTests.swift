@@ -53,7 +53,7 @@ import Testing
             """)
     }
 
-    @Test func whoHasTheFileOpenKeepsTheOldBytes() async throws {
+    @Test func openFilesKeepTheOldBytes() async throws {
         try await run(
             """
             begin_with
@@ -80,7 +80,7 @@ import Testing
             """)
     }
 
-    @Test func whatIsEqualStays() async throws {
+    @Test func equalContentStays() async throws {
         try await run(
             """
             begin_with

@@ -40,7 +40,7 @@ import Testing
     }
 
     /// What ssh itself makes, and a command of its configuration, leaves its mode to the umask.
-    @Test func whatSSHMakesIsWritableForItsOwnerOnly() async throws {
+    @Test func filesCreatedBySSHAreWritableByTheirOwnerOnly() async throws {
         try await Self.run(
             """
             cp /usr/bin/ssh ssh/real
@@ -147,7 +147,7 @@ import Testing
             """)
     }
 
-    @Test func whatStandsInTheWayIsSaid() async throws {
+    @Test func obstaclesAreReported() async throws {
         try await Self.run(
             """
             url="sftp://server$HERE/storage"

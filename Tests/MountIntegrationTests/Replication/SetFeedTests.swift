@@ -11,7 +11,7 @@ import Testing
 
         """
 
-    @Test func whatComesHereAndLeavesIsTold() async throws {
+    @Test func materializedItemsAreReportedAsTheyComeAndGo() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whatWaitsToBeSentIsTold() async throws {
+    @Test func pendingItemsAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anAnchorThatIsNoneHasExpired() async throws {
+    @Test func anInvalidAnchorHasExpired() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func watchersOfTheMountAreTold() async throws {
+    @Test func watchersOfTheMountAreNotified() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

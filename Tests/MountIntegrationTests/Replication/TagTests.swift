@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatNobodyTaggedHasNoTags() async throws {
+    @Test func untaggedFilesHaveNoTags() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

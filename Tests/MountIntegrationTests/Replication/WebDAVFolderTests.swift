@@ -95,7 +95,7 @@ import Testing
             """)
     }
 
-    @Test func whatStandsInTheWayIsSaid() async throws {
+    @Test func obstaclesAreReported() async throws {
         try await Self.run(
             """
             start_server lighttpd

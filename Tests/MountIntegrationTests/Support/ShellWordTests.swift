@@ -28,20 +28,20 @@ import Testing
         ("if finds_no -q one nothing; then echo; else exit 1; fi", false),
     ]
 
-    @Test(arguments: calls) func whatPrintsNothingIsSeenToSucceed(_ call: String, _ passes: Bool) async throws {
+    @Test(arguments: calls) func silentCommandsMustSucceed(_ call: String, _ passes: Bool) async throws {
         try await Trial.run { trial in
             let outcome = try await trial.attempt(call)
             #expect((outcome.code == 0) == passes, "\(outcome)")
         }
     }
 
-    @Test func whatAScriptStartsHearsKill() async throws {
+    @Test func processesOfAScriptReceiveKill() async throws {
         try await Trial.run { trial in
             try await trial.shell("sleep 20 & kill $!; got=0; wait $! || got=$?; equal $got 143")
         }
     }
 
-    @Test func whatAScriptLeavesRunningIsSeenAndEnded() async throws {
+    @Test func processesLeftByAScriptAreEnded() async throws {
         let left = try await leftBy(
             """
             is() { until [ "$(cat /proc/$1/comm)" = $2 ]; do sleep 0.01; done; }
@@ -55,7 +55,7 @@ import Testing
         #expect(try await left.end(timeLimit: .zero) == [])
     }
 
-    @Test func whatEndsByItselfIsNotLeft() async throws {
+    @Test func processesThatEndThemselvesAreNotReported() async throws {
         let left = try await leftBy("sleep 0.3 & exit 0")
         #expect(try await left.end(timeLimit: .seconds(60)) == [])
     }

@@ -66,7 +66,7 @@ import Testing
         #expect(!exists("secret/new"))
     }
 
-    @Test func whatWasKnownOfTheFormerFolderIsForgotten() throws {
+    @Test func knowledgeOfTheFormerFolderIsDropped() throws {
         for name in ["mine", "secret"] { try bench.makeFolder(name) }
         let secret = try known("secret")
         bench.replica.withTree { $0.items[secret.number]?.hasDefaultACL = true }
@@ -140,7 +140,7 @@ import Testing
 
     /// A real file that was saved in the place of a placeholder below is not filled with the store's content because
     /// its mode is changed.
-    @Test func whatTookAPlaceholdersNameIsNotFilled() async throws {
+    @Test func aReplacedPlaceholderIsNotFilled() async throws {
         bench.store.write("remote", to: "far")
         try await bench.settle()
         _ = try known("far")

@@ -52,7 +52,7 @@ import Testing
     }
 
     /// A write below the mount between the last check and the removal is preserved too.
-    @Test func whatIsWrittenAtTheLastMomentIsKept() async throws {
+    @Test func lastMomentWritesAreKept() async throws {
         let bench = try await Self.bench()
         let number = try bench.number("f")
         let (node, place) = try bench.replica.withTreeWaking { (tree) throws(ReplicaError) in

@@ -113,7 +113,7 @@ import Testing
 
     private static let values = ["user.replica.favorite": "7", "user.replica.lastused": "99", "user.xdg.tags": "red"]
 
-    @Test(arguments: values.keys.sorted()) func whatIsClearedIsClearedOnTheOtherSide(attribute: String) async throws {
+    @Test(arguments: values.keys.sorted()) func clearedFieldsAreClearedOnTheOtherSide(attribute: String) async throws {
         let bench = try Bench()
         for name in ["x", "y"] {
             try bench.write("one", to: name)

@@ -46,7 +46,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    @Test func statement74_whatTheStoreMadeOtherwiseWins() async throws {
+    @Test func statement74_theStoresOwnResultWins() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in
             var call = call
@@ -160,7 +160,7 @@ import Threads
         #expect(try bench.tree() == ["l": "target"])
     }
 
-    @Test func statement82_anUnmatchedItemIsTakenAwayAndKept() async throws {
+    @Test func statement82_anUnmatchedItemIsRemovedAndPreserved() async throws {
         let script = ScriptedStore()
         script.onCreate { (_) async throws(RemoteStoreError) in StoreResult(item: nil) }
         let bench = try Bench(script)
@@ -200,7 +200,7 @@ import Threads
     }
 
     /// There is no folder to create again.
-    @Test func statement83_aStoreWithoutItsRootIsSaid() async throws {
+    @Test func statement83_aStoreWithoutItsRootIsReported() async throws {
         let script = ScriptedStore()
         script.onCreate { (_) async throws(RemoteStoreError) in throw .noSuchItem(.root) }
         let bench = try Bench(script)

@@ -55,7 +55,7 @@ import Threads
     }
 
     /// Repeated calls that don't find their items are not new deletions.
-    @Test func anApprovalCountsForWhatIsToldAgain() async throws {
+    @Test func anApprovalCoversRepeatedDeletions() async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<140 { try bench.setAttributes(of: "f\(index)") { $0.mode = 0o600 } }
         bench.deleteFiles(0..<140)

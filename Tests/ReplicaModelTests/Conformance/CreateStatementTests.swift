@@ -202,7 +202,7 @@ import Threads
         for call in calls { #expect(call.hasContents == call.fields.contains(.contents), "\(call)") }
     }
 
-    @Test func statement88_whatIsOnItsWayIsNotEvicted() async throws {
+    @Test func statement88_itemsInTransferAreNotEvicted() async throws {
         let bench = try Bench()
         let barrier = Barrier()
         bench.store.hold(.createItem, at: barrier)

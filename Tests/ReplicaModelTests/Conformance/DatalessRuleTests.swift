@@ -133,7 +133,7 @@ import Testing
         #expect(bench.store.text(at: "x") == "save 199")
     }
 
-    @Test func whatIsMadeAndRemovedBeforeTheUploadIsNothing() async throws {
+    @Test func filesRemovedBeforeTheUploadAreNotSent() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.clearCalls()

@@ -56,7 +56,7 @@ import Testing
         #expect(bench.store.text(at: "d/x") == "one")
     }
 
-    @Test func statement41_whatIsNotThereCannotBeRequested() async throws {
+    @Test func statement41_missingItemsCannotBeRequested() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("one", to: "d/x")
@@ -101,7 +101,7 @@ import Testing
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
-    @Test func statement65_whereTheStoreKeepsNoTrashItIsAFolder() async throws {
+    @Test func statement65_withoutATrashInTheStoreItIsAFolder() async throws {
         let bench = try await trashBench(keepsTrash: false)
         let item = bench.store.item(at: "d/x")
         try bench.rename("d/x", to: ".Trash-1000/files/x")

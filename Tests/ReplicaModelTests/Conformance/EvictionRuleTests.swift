@@ -11,7 +11,7 @@ import Testing
         try await bench.domain.evict(Bench.names(path), isStrict: isStrict)
     }
 
-    @Test func whatIsSentIsEvictedAndComesBack() async throws {
+    @Test func uploadedFilesAreEvictedAndFetchedAgain() async throws {
         let bench = try Bench()
         try bench.write(String(repeating: "x", count: 100_000), to: "x")
         try bench.setXattr("user.comment", "stays", of: "x")
@@ -39,14 +39,14 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
-    @Test func whatIsDatalessAlreadyIsASuccess() async throws {
+    @Test func evictingADatalessFileSucceeds() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "x")
         try await bench.settle()
         #expect(try await evict("x", bench, isStrict: true) == Eviction())
     }
 
-    @Test func whatIsNotInTheStoreIsRefused() async throws {
+    @Test func evictingAnUnsentFileIsRefused() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         #expect(try await evict("x", bench).refused.map(\.reason) == [.unsyncedEdits])
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The database is updated first: a placeholder of an item that it does not know would be lost in a crash.
-    @Test func whatIsNotRecordedYetIsRecordedFirst() async throws {
+    @Test func unrecordedItemsAreRecordedBeforeEviction() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         bench.pass(2)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Being open may be over in a moment; the user has to know that it is edited.
-    @Test func anEditOfAnOpenFileIsSaidBeforeItIsOpen() async throws {
+    @Test func evictionReportsAnEditBeforeAnOpenFile() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// A rename is in flight and was undone here: nothing is edited, but the store has still to answer.
-    @Test func whatACallIsUnderWayForIsRefused() async throws {
+    @Test func evictingDuringACallIsRefused() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()
@@ -107,7 +107,7 @@ import Testing
         #expect(try await evict("x", bench).items == 1)
     }
 
-    @Test func whatTheStoreHasNotTakenInYetIsRefused() async throws {
+    @Test func evictingBeforeTheStoresAnswerIsRefused() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in
             var result = try await call.execute()
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR])
-    func whatIsOpenIsRefused(flags: Int32) async throws {
+    func evictingAnOpenFileIsRefused(flags: Int32) async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()
@@ -138,7 +138,7 @@ import Testing
         #expect(try await evict("x", bench).items == 1)
     }
 
-    @Test func whatHasSeveralNamesIsRefused() async throws {
+    @Test func evictingAHardLinkIsRefused() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         let number = try bench.number("x")
@@ -148,7 +148,7 @@ import Testing
         #expect(try await evict("y", bench).refused.map(\.reason) == [.hardLinked])
     }
 
-    @Test func whatIsPinnedIsRefusedAndUnpinningActsAtOnce() async throws {
+    @Test func evictingAPinnedFileIsRefusedUntilItIsUnpinned() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try bench.write("one", to: "d/x")
@@ -162,7 +162,7 @@ import Testing
         #expect(try await evict("d/x", bench).items == 1)
     }
 
-    @Test func whatIsNoFileFolderOrSymlinkIsRefused() async throws {
+    @Test func evictingASpecialFileIsRefused() async throws {
         let bench = try Bench()
         _ = try bench.replica.makeNode(
             FileName("pipe"), in: .root, mode: UInt32(S_IFIFO) | 0o600, device: 0, caller: Bench.caller)

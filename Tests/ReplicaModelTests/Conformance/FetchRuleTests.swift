@@ -309,7 +309,7 @@ import Threads
     }
 
     /// The file becomes complete between the check and the fetch: that is not an error for the reader.
-    @Test func whatOthersBroughtMeanwhileIsHere() async throws {
+    @Test func contentFetchedByOthersIsUsed() async throws {
         let bench = try Bench()
         bench.store.properties.reportsEveryContentChange = false
         bench.store.write(Self.content(32), to: "x")

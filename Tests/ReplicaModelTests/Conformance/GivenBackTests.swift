@@ -76,7 +76,7 @@ import Testing
     }
 
     /// A file was created in the place of a deleted one.
-    @Test func whatWasMadeHereMeanwhileKeepsItsName() async throws {
+    @Test func newLocalItemsKeepTheirNames() async throws {
         let bench = try await makeBench()
         bench.store.delete("d0/e/f3")
         try await bench.exchange()
@@ -92,7 +92,7 @@ import Testing
 
     /// An item whose name is taken by a file created below the mount stays set aside, also when no other deletion waits, and is
     /// restored once the name is free.
-    @Test func whatCannotComeBackYetIsNotGivenUp() async throws {
+    @Test func failedRestoresAreRetried() async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<150 { _ = try await bench.read("f\(index)") }
         bench.deleteFiles(0..<10)
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Items that were set aside are removed when they can no longer become too many.
-    @Test func whatWasFewGoesForGood() async throws {
+    @Test func aFewDeletionsBecomeFinal() async throws {
         let bench = try await makeBench()
         bench.store.delete("d0")
         try await bench.exchange()

@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The files here are the last copies until a person decides.
-    @Test(arguments: [false, true]) func whatIsHeldIsNeitherEvictedNorRemoved(afterARestart: Bool) async throws {
+    @Test(arguments: [false, true]) func heldItemsAreNeitherEvictedNorRemoved(afterARestart: Bool) async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
         try await bench.settle()
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A deletion of a folder is one of all that is in it.
-    @Test func whatIsInAHeldFolderIsNotEvicted() async throws {
+    @Test func itemsInAHeldFolderAreNotEvicted() async throws {
         let store = MemoryStore()
         for index in 0..<150 { store.write("\(index)", to: "d/f\(index)") }
         let bench = try Bench(store: store)
@@ -68,7 +68,7 @@ import Testing
         #expect(eviction.refused.allSatisfy { $0.reason == .deletedInStore })
     }
 
-    @Test func whatIsChangedHereIsStillSent() async throws {
+    @Test func localChangesAreStillSent() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<150)
         try await bench.exchange()
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// One after the other, each applied before the next.
-    @Test func whatWentBeforeItWasTooMuchIsGivenBack() async throws {
+    @Test func deletionsBeforeTheLimitAreRestored() async throws {
         let bench = try await Bench.withFiles(300)
         for index in 0..<300 { #expect(try await bench.read("f\(index)") == "\(index)") }
         let before = try bench.tree()
@@ -186,7 +186,7 @@ import Testing
         #expect(try bench.tree().count == 300)
     }
 
-    @Test func whatSomebodyRemovedHereDoesNotComeBack() async throws {
+    @Test func locallyRemovedItemsDoNotComeBack() async throws {
         let store = MemoryStore()
         for index in 0..<120 { store.write("\(index)", to: "d/f\(index)") }
         for index in 0..<120 { store.write("\(index)", to: "e/f\(index)") }

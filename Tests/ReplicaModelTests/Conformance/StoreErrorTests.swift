@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [RemoteStoreError.notAuthenticated, .insufficientQuota, .readOnly, .serverUnreachable, .cancelled])
-    func whatPassesIsRetriedByItself(error: RemoteStoreError) async throws {
+    func temporaryErrorsAreRetried(error: RemoteStoreError) async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: error, times: 5)
         try bench.write("one", to: "x")
@@ -82,7 +82,7 @@ import Testing
 
     @Test(
         arguments: [RemoteStoreError.cannotSynchronize("too long a name"), .unsupported("files")], WayOut.allCases)
-    func whatCannotBeIsParked(error: RemoteStoreError, way: WayOut) async throws {
+    func permanentErrorsAreParked(error: RemoteStoreError, way: WayOut) async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: error)
         try bench.write("one", to: "x")
@@ -138,7 +138,7 @@ import Testing
         #expect(bench.store.text(at: "y") == "one")
     }
 
-    @Test func whatIsInAnExcludedFolderGoesWithIt() async throws {
+    @Test func itemsInAnExcludedFolderAreExcluded() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .excludedFromSync)
         try bench.makeFolder("d")
@@ -271,7 +271,7 @@ import Testing
         #expect(try bench.domain.report().conflicts == 1)
     }
 
-    @Test func aFileSystemErrorOfThisSideIsSaid() async throws {
+    @Test func aLocalFileSystemErrorIsReported() async throws {
         let bench = try Bench()
         try await bench.settle()
         // An invalid name is rejected, and all other items arrive.

@@ -40,7 +40,7 @@ import Testing
     }
 
     /// A create whose answer is lost is repeated in a store that can't look up templates: it creates no second item.
-    @Test func whatWasMadeBeforeIsTakenWhereItIsNotRecognized() async throws {
+    @Test func earlierCreatesAreAdoptedWithoutRecognition() async throws {
         let store = MemoryStore()
         store.properties.recognizesCreates = false
         let bench = try Bench(store: store)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A store that was unreachable may have other properties when it is reached.
-    @Test func whatItSaysOnceItIsReachedCounts() async throws {
+    @Test func propertiesOfTheReachedStoreApply() async throws {
         let store = MemoryStore()
         let bench = try Bench(store: store)
         try await bench.settle()
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// An item without a mode in the store gets an ordinary one.
-    @Test func whatHasNoModeThereHasAnOrdinaryOne() async throws {
+    @Test func itemsWithoutAModeGetTheDefault() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "d/f")
         for path in ["d", "d/f"] { bench.store.update(path) { $0.mode = nil } }

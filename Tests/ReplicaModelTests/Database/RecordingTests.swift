@@ -20,7 +20,7 @@ import Threads
         try bench.replica.database.read { try ItemRow.of(number, in: $0) }
     }
 
-    @Test func whatChangedIsRecordedLater() async throws {
+    @Test func changesAreRecordedLater() async throws {
         let bench = try Bench()
         for name in ["removed", "edited"] { bench.store.write("old", to: name) }
         try await bench.settle()
@@ -43,7 +43,7 @@ import Threads
     }
 
     /// One is removed before an attempt that fails, another during it: no row of either stays.
-    @Test func whatIsGoneByThenHasNoRow() async throws {
+    @Test func itemsRemovedBeforeRecordingHaveNoRow() async throws {
         let bench = try Bench()
         for name in ["before", "during"] { try bench.write("passing", to: name) }
         let numbers = try ["before", "during"].map(bench.number)
@@ -59,7 +59,7 @@ import Threads
         for number in numbers { #expect(try Self.row(of: number, bench) == nil) }
     }
 
-    @Test func whatTheStoreHadBeforeIsRecordedLater() async throws {
+    @Test func supersededStatesAreRecordedLater() async throws {
         let bench = try Bench()
         let identifier = bench.store.write("old", to: "file").identifier
         try await bench.settle()
@@ -78,7 +78,7 @@ import Threads
     }
 
     /// Reports that are older than an answered call stay outdated after a crash.
-    @Test func whatWasAnsweredIsRecordedLater() async throws {
+    @Test func answersAreRecordedLater() async throws {
         let bench = try Bench()
         let item = bench.store.write("old", to: "file")
         try await bench.settle()

@@ -87,7 +87,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: changes) func whatIsNotAllowedIsRefused(change: Change) async throws {
+    @Test(arguments: changes) func forbiddenChangesAreRefused(change: Change) async throws {
         let bench = try await bench(without: change.missing, of: change.path)
         let before = try FileManager.default.subpathsOfDirectory(atPath: bench.folders.tree.string)
         if let errno = change.errno {
@@ -106,7 +106,7 @@ import Testing
         try change.act(bench)
     }
 
-    @Test func whatTheStoreDoesItselfIsNeverRefused() async throws {
+    @Test func changesOfTheStoreAreNeverRefused() async throws {
         let bench = try await bench(without: [.writing, .renaming, .reparenting, .deleting], of: "x")
         bench.store.write("theirs", to: "x")
         bench.store.move("x", to: "d/z")

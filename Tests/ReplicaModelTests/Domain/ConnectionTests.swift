@@ -33,7 +33,7 @@ import Threads
     }
 
     /// Changes are recorded while nothing is sent: a crash must not find the database older than that.
-    @Test func whatChangesWhileDisconnectedIsRecorded() async throws {
+    @Test func changesWhileDisconnectedAreRecorded() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()
             try bench.domain.disconnect(reason: "on a train")
@@ -101,7 +101,7 @@ import Threads
         #expect(try bench.tree().keys.sorted() == ["more", "theirs"])
     }
 
-    @Test func whoWaitsIsToldHowFarItIs() async throws {
+    @Test func waitingReportsProgress() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()
             let (gate, others) = (HeldCalls(), HeldCalls())
@@ -309,7 +309,7 @@ import Threads
         }
     }
 
-    @Test func aStoreThatIsAwayIsSaid() async throws {
+    @Test func anUnreachableStoreIsReported() async throws {
         try await DomainBench.run { bench in
             bench.store.setHooks(before: { _ throws(RemoteStoreError) in throw .serverUnreachable })
             bench.domain.engine.askNow()

@@ -65,7 +65,7 @@ import Threads
         }
     }
 
-    @Test func whatIsOnItsWayCounts() async throws {
+    @Test func transfersInProgressCount() async throws {
         let store = MemoryStore()
         store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
         try await DomainBench.run(store: store) { bench in

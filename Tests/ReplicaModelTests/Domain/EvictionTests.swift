@@ -42,7 +42,7 @@ import Threads
         }
     }
 
-    @Test func whatIsNotInTheStoreStays() async throws {
+    @Test func unsentFilesStay() async throws {
         try await DomainBench.run { bench in
             try bench.domain.disconnect(reason: "test")
             try await bench.write("only here", to: "f")
@@ -140,7 +140,7 @@ import Threads
         }
     }
 
-    @Test func whatSomebodyWroteBelowTheMountStays() async throws {
+    @Test func filesWrittenBelowTheMountStay() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.settle()

@@ -70,7 +70,7 @@ import Threads
         }
     }
 
-    @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
+    @Test func statement11_anImmovableDirectoryIsRefusedAndUntouched() throws {
         try withSource { source, folders in
             // A mountpoint, or the root in its place, which can't be renamed.
             #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: DirectoryToImport(FilePath("/proc"))) }
@@ -233,7 +233,7 @@ import Threads
     }
 
     /// Newer content of a local file is complete before it replaces the old content.
-    @Test func statement21_whatIsFetchedWaitsInTheTemporaryDirectory() async throws {
+    @Test func statement21_fetchedContentWaitsInTheTemporaryDirectory() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
         try await bench.settle()

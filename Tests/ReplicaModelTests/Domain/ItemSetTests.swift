@@ -22,7 +22,7 @@ import Threads
         }
     }
 
-    @Test func whatComesHereAndGoesIsTold() async throws {
+    @Test func materializedItemsEnterAndLeaveTheSet() async throws {
         let store = MemoryStore()
         for name in ["one", "two"] { store.write(name, to: "d/\(name)") }
         try await DomainBench.run(store: store) { bench in
@@ -51,7 +51,7 @@ import Threads
         }
     }
 
-    @Test func whatIsUnsentAndWhatWasSentIsTold() async throws {
+    @Test func pendingItemsEnterAndLeaveTheSet() async throws {
         try await DomainBench.run { bench in
             try await bench.write("old", to: "old")
             try await bench.settle()
@@ -122,7 +122,7 @@ import Threads
         }
     }
 
-    @Test func whatLeftLongAgoIsForgotten() async throws {
+    @Test func oldDeparturesAreDropped() async throws {
         try await DomainBench.run { bench in
             try bench.domain.disconnect(reason: "test")
             let start = try bench.domain.anchor(of: .pending)

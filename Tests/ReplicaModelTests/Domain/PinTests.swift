@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsHasAllThatIsPinned() async throws {
+    @Test func waitingFetchesAllPinnedItems() async throws {
         let store = MemoryStore()
         for (name, text) in [("d/one", "1"), ("d/e/two", "22"), ("d/not/three", "333"), ("d/fails", "4444")] {
             store.write(text, to: name)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatComesLaterToAPinnedFolderIsFetched() async throws {
+    @Test func newItemsInAPinnedFolderAreFetched() async throws {
         let store = MemoryStore()
         store.makeFolder("d")
         store.write("elsewhere", to: "x/moved")
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func whatCouldNotBeFetchedIsTriedAgain() async throws {
+    @Test func failedFetchesAreRetried() async throws {
         let store = MemoryStore()
         store.write("one", to: "one")
         try await DomainBench.run(store: store) { bench in

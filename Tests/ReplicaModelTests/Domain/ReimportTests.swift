@@ -110,7 +110,7 @@ import Threads
         }
     }
 
-    @Test func statement34_whatIsNotOnDiskIsNoSuchItem() async throws {
+    @Test func statement34_itemsNotOnDiskAreNoSuchItem() async throws {
         let store = MemoryStore()
         store.write("there", to: "cold/file")
         try await DomainBench.run(store: store) { bench in

@@ -47,7 +47,7 @@ import Testing
         #expect(!left.contains { $0.hasPrefix(".") })
     }
 
-    @Test func statement22_whatIsUnsentIsPreserved() async throws {
+    @Test func statement22_unsentFilesArePreserved() async throws {
         try await withTree { bench in
             let removal = try await bench.domain.remove(keep: .dirty, name: "photos")
             #expect(removal.files == 2)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func statement22_whatIsDownloadedIsPreserved() async throws {
+    @Test func statement22_downloadedFilesArePreserved() async throws {
         try await withTree { bench in
             let removal = try await bench.domain.remove(keep: .downloaded, name: "photos")
             #expect(removal.files == 3)

@@ -27,7 +27,7 @@ import Testing
         #expect(Errno(state: failure) == (cause == .noSpace ? .noSpace : .ioError))
     }
 
-    @Test func whatANewerProgramMadeIsSaid() throws {
+    @Test func aNewerDatabaseIsReported() throws {
         let folder = try BenchFolder()
         let path = folder.path.appending("replica.db").string
         try ReplicaDatabase(path: path).write { rows in
@@ -37,7 +37,7 @@ import Testing
         #expect(failure?.message == "the domain's database was made by a newer version of this program")
     }
 
-    @Test func whatIsNoDatabaseIsSaid() throws {
+    @Test func aFileThatIsNoDatabaseIsReported() throws {
         let folder = try BenchFolder()
         let path = folder.path.appending("replica.db").string
         try Data(String(repeating: "no database ", count: 1000).utf8).write(to: URL(filePath: path))

@@ -33,7 +33,7 @@ import Threads
         }
     }
 
-    @Test func statement43_whatIsUnsentIsPending() async throws {
+    @Test func statement43_unsentItemsArePending() async throws {
         try await DomainBench.run { bench in
             try await bench.write("in step", to: "clean")
             try await bench.write("old", to: "gone")

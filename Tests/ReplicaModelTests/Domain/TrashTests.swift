@@ -86,7 +86,7 @@ import Testing
         #expect(throws: ReplicaError.errno(.improperLink)) { try bench.rename(".Trash", to: "other") }
     }
 
-    @Test func whatTheStoreNeverHadIsTrashedHereAlone() async throws {
+    @Test func unsentItemsAreTrashedLocallyOnly() async throws {
         let bench = try await bench()
         try bench.write("new", to: "d/new")
         try trash("d/new", as: "new", bench)
@@ -98,7 +98,7 @@ import Testing
         #expect(bench.store.text(at: "d/new") == "new")
     }
 
-    @Test func whatIsDatalessIsTrashedAndRestoredUnread() async throws {
+    @Test func datalessFilesAreTrashedAndRestoredWithoutAFetch() async throws {
         let bench = try await bench()
         _ = try await bench.domain.evict(Bench.names("d/x"), isStrict: true)
         try trash("d/x", as: "x", bench)
@@ -126,7 +126,7 @@ import Testing
         #expect(tree[".Trash-7/info/x.trashinfo"] == nil)
     }
 
-    @Test func whatAnotherClientDoesToTheTrashIsFollowed() async throws {
+    @Test func otherClientsChangesOfTheTrashAreApplied() async throws {
         let bench = try await bench()
         for name in ["a", "b", "c"] { try bench.write(name, to: "d/\(name)") }
         try await bench.settle()

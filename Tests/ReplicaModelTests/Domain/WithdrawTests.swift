@@ -27,7 +27,7 @@ import Testing
         #expect(bench.store.text(at: "x") == "two")
     }
 
-    @Test func whatIsDatalessComesBeforeItIsDeleted() async throws {
+    @Test func datalessContentIsFetchedBeforeDeletion() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("one", to: "d/e/x")
@@ -73,7 +73,7 @@ import Testing
         #expect(try bench.tree() == ["x": "one"])
     }
 
-    @Test func whatMovesIntoAnExcludedFolderLeavesTheStore() async throws {
+    @Test func itemsMovedIntoAnExcludedFolderLeaveTheStore() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try bench.write("one", to: "d/x")

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// If another file has taken the name, that file stays and the item's file is preserved in `kept/`.
-    @Test func whatHasNoPlaceIsKept() async throws {
+    @Test func itemsWithoutAPlaceArePreserved() async throws {
         let bench = try await makeBench()
         try moveOut(bench, ["d/x"])
         try "another".write(toFile: bench.folders.tree.string + "/d/x", atomically: false, encoding: .utf8)

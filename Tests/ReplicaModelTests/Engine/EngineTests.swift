@@ -5,7 +5,7 @@ import Testing
 
 /// The engine over a memory store, one step after the other.
 @Suite struct EngineTests {
-    @Test func whatIsMadeHereArrives() async throws {
+    @Test func localItemsAreUploaded() async throws {
         let bench = try Bench()
         try bench.makeFolder("a")
         try bench.write("one", to: "a/x")
@@ -22,7 +22,7 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
-    @Test func whatIsMadeThereAppears() async throws {
+    @Test func remoteItemsAppear() async throws {
         let bench = try Bench()
         bench.store.makeFolder("a")
         bench.store.write("one", to: "a/x")
@@ -174,7 +174,7 @@ import Testing
 
 /// What is in memory.
 @Suite struct LoadingTests {
-    @Test func whatNobodyUsesIsLetGoAndComesBack() async throws {
+    @Test func unusedNodesAreReleasedAndReloaded() async throws {
         let bench = try Bench()
         for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
         for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }

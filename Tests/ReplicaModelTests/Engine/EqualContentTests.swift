@@ -48,7 +48,7 @@ import Testing
     }
 
     /// If it is written during the comparison, that is an edit that the store lacks.
-    @Test func whatIsWrittenMeanwhileIsNotLost() async throws {
+    @Test func writesInBetweenAreNotLost() async throws {
         let bench = try await written(here: "new", there: "new")
         let replica = bench.replica
         let number = try bench.number("f")

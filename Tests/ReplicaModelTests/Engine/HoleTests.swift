@@ -56,7 +56,7 @@ import Testing
         #expect(status(snapshot).st_size == 2 << 30)
     }
 
-    @Test func whereNoHolesAreKnownAllIsData() throws {
+    @Test func withoutKnownHolesAllIsData() throws {
         let answers = { (_: Int32, _: Int64, _: Int32) -> Int64 in
             errno = EINVAL
             return -1

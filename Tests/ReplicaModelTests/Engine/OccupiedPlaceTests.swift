@@ -64,7 +64,7 @@ import Testing
     }
 
     /// An item that the store does not know yet is renamed immediately.
-    @Test func whatIsNewHereGivesWay() async throws {
+    @Test func newLocalItemsGiveWay() async throws {
         let bench = try await makeBench(["a": "one"])
         try bench.write("ours", to: "b")
         bench.store.move("a", to: "b")

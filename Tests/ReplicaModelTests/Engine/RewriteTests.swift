@@ -22,7 +22,7 @@ import Testing
         return bench.store.calls(of: .fetchContents).count
     }
 
-    @Test func whatTheFeedTellsIsComparedAndFetched() async throws {
+    @Test func reportedContentsAreComparedAndFetched() async throws {
         let bench = try await bench()
         bench.store.rewrite("bbbb", at: "f", isReported: true)
         try await bench.settle()
@@ -34,7 +34,7 @@ import Testing
         #expect(fetches(bench) == 0)
     }
 
-    @Test func whatIsEqualStaysAndIsReadOnce() async throws {
+    @Test func equalContentStaysAndIsReadOnce() async throws {
         let bench = try await bench()
         let before = try bench.number("f")
         bench.store.rewrite("aaaa", at: "f", isReported: true)
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// For an unobserved change, only the metadata version shows it.
-    @Test func whatNobodySawIsCompared() async throws {
+    @Test func unobservedChangesAreCompared() async throws {
         let bench = try await bench()
         bench.store.rewrite("bbbb", at: "f", isReported: false)
         bench.store.expireAnchors()
@@ -80,7 +80,7 @@ import Testing
         #expect(fetches(bench) == 0)
     }
 
-    @Test func whatIsNotHereIsNotRead() async throws {
+    @Test func datalessContentIsNotRead() async throws {
         let bench = try await bench(nil)
         bench.store.write("aaaa", to: "f")
         try await bench.settle()

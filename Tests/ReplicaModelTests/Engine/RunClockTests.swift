@@ -45,7 +45,7 @@ import Threads
     }
 
     @Test(arguments: jumps)
-    func whatFailedIsTriedAgainInAnotherRun(_ jump: Double) async throws {
+    func failuresAreRetriedInTheNextRun(_ jump: Double) async throws {
         let bench = try Self.makeBench()
         bench.store.fail(.createItem, with: .itemUnavailable("not now"))
         try bench.write("one", to: "x")
@@ -63,7 +63,7 @@ import Threads
 
     /// The time of the next retry is reported in wall-clock time.
     @Test(arguments: jumps)
-    func theNextTryIsToldByTheWallClock(_ jump: Double) async throws {
+    func theNextRetryIsReportedInWallClockTime(_ jump: Double) async throws {
         let bench = try Self.makeBench()
         bench.store.fail(.createItem, with: .itemUnavailable("not now"), times: .max)
         try bench.write("one", to: "x")

@@ -20,7 +20,7 @@ import Threads
         .readOnly, .insufficientQuota, .itemUnavailable("x: Permission denied"),
     ]
 
-    @Test(arguments: passing) func whoWaitsIsServedWithinTenSeconds(error: RemoteStoreError) async throws {
+    @Test(arguments: passing) func waitersAreServedWithinTenSeconds(error: RemoteStoreError) async throws {
         let bench = try Bench()
         try await tried(bench, error)
         try await bench.engine.awaited {
@@ -54,7 +54,7 @@ import Threads
     }
 
     /// A file that can't be opened does not delay the others, and is uploaded when it can be opened again.
-    @Test func whatCannotBeReadHoldsUpNothing() async throws {
+    @Test func anUnreadableFileBlocksNothing() async throws {
         let bench = try Bench()
         for name in ["x", "y"] { try bench.write(name, to: name) }
         let (path, aside) = (bench.folders.tree.string + "/x", bench.folders.root.string + "/x")
@@ -91,7 +91,7 @@ import Threads
         #expect(texts.sorted() == ["other", "ours", "theirs"])
     }
 
-    @Test func whatIsParkedIsTriedToo() async throws {
+    @Test func parkedItemsAreRetriedToo() async throws {
         let bench = try Bench()
         for number in 0..<40 {
             try bench.makeFolder("d\(number)")

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoListIsNone() {
+    @Test func anInvalidListIsRejected() {
         let whole = list([(0x01, 6), (0x04, 4), (0x20, 4)])
         #expect(AccessList(whole) != nil)
         for count in 0..<whole.count { #expect(AccessList(Array(whole.prefix(count))) == nil) }

@@ -14,7 +14,7 @@ import Testing
             (1000, 1000, .max, 1000, true), (1001, 1001, .max, 1000, false), (1001, 1, .max, 1000, false),
             (1, 1, reserve, 0, false),
         ] as [(Int64, Int64, Int64, Int64?, Bool)])
-    func whatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
+    func contentThatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
         #expect(CacheRetention(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
     }
 

@@ -25,7 +25,7 @@ import Testing
         #expect(names.meaning(of: interim)?.description.hasSuffix("\u{e4}.txt") == true)
     }
 
-    @Test func whatIsNoInterimNameMeansNothing() {
+    @Test func otherNamesAreNoInterimNames() {
         let interim = names.of(ItemNumber(12), FileName("a"), attempt: 0, ConflictNames()).description
         let beginning = String(interim.dropLast("12-a".count))
         for end in ["", "12", "12-", "-a", "x-a"] {

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatOneSideAloneChangedGoesToTheOther() {
+    @Test func oneSidedChangesAreApplied() {
         for fields in Self.fieldSets {
             #expect(
                 reconcile(local: .none, remote: .changed(fields), holdsContent: true)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatWasDeletedHereAndChangedThereComesBack() {
+    @Test func locallyDeletedAndRemotelyChangedItemsComeBack() {
         for fields in Self.fieldSets {
             let plan = reconcile(local: .deleted, remote: .changed(fields), holdsContent: false)
             #expect(plan.down == (fields.contains(.contents) ? .bringBack : .nothing))

@@ -27,7 +27,7 @@ import Threads
         #expect(inside.withLock { $0.all } == 50)
     }
 
-    @Test func whoWaitsCanBeCancelled() async throws {
+    @Test func waitersCanBeCancelled() async throws {
         let gate = CallGate(1)
         try await gate.enter()
         let second = Task { try await gate.enter() }

@@ -114,7 +114,7 @@ import Threads
     }
 
     /// To the kernel the call has failed: it would list the folder without the name for good.
-    @Test func aChangeWhoseAnswerIsAnErrorIsToldOf() async throws {
+    @Test func aChangeAnsweredWithAnErrorIsInvalidated() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }
@@ -139,7 +139,7 @@ import Threads
     }
 
     /// Also one that fails: a part of it may be made.
-    @Test(arguments: [true, false]) func aChangeThatFailsIsToldOf(isSeen: Bool) async throws {
+    @Test(arguments: [true, false]) func aFailedChangeIsInvalidated(isSeen: Bool) async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }
