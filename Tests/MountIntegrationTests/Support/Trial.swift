@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import Synchronization
 import Testing
 
