@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ReplicaModel
+import ReplicaTestSupport
 import Testing
 import Threads
 
