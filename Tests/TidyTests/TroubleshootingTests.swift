@@ -120,7 +120,7 @@ import Testing
         "it names what is there already": [
             "is already mounted on ", "there is a domain named ", " has another store: ", "the domain already exists",
         ],
-        "the kernel's or the store's reason follows": [" can't be created: ", "the store can't be probed: "],
+        "the kernel's or the store's reason follows": ["the store can't be probed: "],
         "it gives the reason, and nothing was changed": [
             "was replaced meanwhile; nothing was changed", "is in a domain or contains one",
             "the store does not accept imports", ": only root may remount",
