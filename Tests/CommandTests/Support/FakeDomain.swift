@@ -46,7 +46,7 @@ final class FakeDomain: Sendable {
     var environment: [String: String] { ["XDG_DATA_HOME": folder.path.string] }
 
     /// Sends one request from a new client.
-    func ask(_ request: ControlRequest, timeout: Double? = 60) async throws -> (ControlAnswer, [ControlEvent]) {
+    func ask(_ request: ControlRequest, timeout: Double? = 300) async throws -> (ControlAnswer, [ControlEvent]) {
         let state = state
         return try await onThread {
             var events: [ControlEvent] = []
