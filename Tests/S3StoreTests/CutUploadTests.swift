@@ -71,7 +71,7 @@ import Threads
         try session.forgetEverything()
         func uploads(after name: String, _ seconds: Int64) async throws -> Int {
             session.setAbandonment(seconds)
-            try await session.run { _ = try await PatientStore($0).create(name, .file, in: .root, []) }
+            try await session.run { _ = try await RetryingStore($0).create(name, .file, in: .root, []) }
             return try await session.unfinishedUploads()
         }
         let fresh = try await uploads(after: "first", 3_600)

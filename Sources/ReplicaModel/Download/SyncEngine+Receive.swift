@@ -47,7 +47,7 @@ extension SyncEngine {
                 noteTrouble(trouble)
                 state.withLock { state in
                     state.pulls.isWanted = true
-                    state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullInterval
+                    state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + options.pullIntervalSeconds
                 }
             }
         }
@@ -175,7 +175,9 @@ extension SyncEngine {
             }
             if !batch.moreComing { return true }
             empty = changes.isEmpty ? empty + 1 : 0
-            if empty > Self.mostEmptyBatches { throw .store(.malformedAnswer("the store announces more changes but returns none")) }
+            if empty > Self.mostEmptyBatches {
+                throw .store(.malformedAnswer("the store announces more changes but returns none"))
+            }
         }
         return false
     }
