@@ -28,6 +28,23 @@ enum Linux {
         }
     }
 
+    /// Opens an entry for reading, also one that the store's user owns and may not read: with the permission, for the
+    /// duration of the call.
+    static func openAsOwner(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
+        do throws(Errno) {
+            return try open(name, in: folder, O_RDONLY | O_NONBLOCK)
+        } catch {
+            guard error == .permissionDenied, geteuid() != 0 else { throw error }
+            let held = try open(name, in: folder, CL_O_PATH)
+            let status = try status(of: held)
+            let mode = mode_t(status.mode)
+            guard status.owner == geteuid(), status.kind != .symlink, mode & S_IRUSR == 0 else { throw error }
+            try check { chmod(held.path, mode | S_IRUSR) }
+            defer { _ = chmod(held.path, mode) }
+            return try open(path: held.path, O_RDONLY | O_NONBLOCK)
+        }
+    }
+
     /// Opens a folder for traversal. Symlinks are not followed, and a mountpoint fails with EXDEV, even a bind mount
     /// of the same filesystem.
     static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {

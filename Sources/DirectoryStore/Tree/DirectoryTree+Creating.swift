@@ -17,7 +17,7 @@ extension DirectoryTree {
             if let other = try occupant(place, folder) { return try adopt(other, template, contents, options, flag) }
             wasNameTaken.withLock { $0 = false }
         }
-        return try quietly([place]) { () throws(RemoteStoreError) in
+        return try changing([(place, folder.handle)]) { () throws(RemoteStoreError) in
             let draft: Draft
             do throws(RemoteStoreError) {
                 draft = try self.draft(template, fields, contents, in: folder, flag)

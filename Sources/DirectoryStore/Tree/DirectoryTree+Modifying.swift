@@ -24,7 +24,8 @@ extension DirectoryTree {
         let change = Change(
             template: template, base: base, fields: fields, old: found, present: present, folder: folder,
             place: EntryPlace(parent: folder.key, name: name))
-        return try quietly([found.place, change.place]) { () throws(RemoteStoreError) in
+        let places = [(found.place, found.folder), (change.place, folder.handle)]
+        return try changing(places) { () throws(RemoteStoreError) in
             var result = try carryOut(change, contents, flag)
             if contents == nil { result.shouldFetchContent = !change.left(result.item) }
             return result
@@ -240,7 +241,7 @@ extension DirectoryTree {
             return try dressSymlink(change.place.name, change.template.metadata, fields, in: change.folder)
         }
         return try at(path(change.names)) { () throws(Errno) in
-            let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
+            let file = try Linux.openAsOwner(change.place.name, in: change.folder.handle)
             // If the content is not the base's, its date is not set: that would hide the difference.
             let status = try self.status(of: file, at: change.place)
             guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }

@@ -15,7 +15,7 @@ extension DirectoryTree {
             return
         }
         if found.key == .root { throw .deletionRejected(try describe(found)) }
-        try quietly([found.place]) { () throws(RemoteStoreError) in
+        try changing([(found.place, found.folder)]) { () throws(RemoteStoreError) in
             if found.status.kind == .folder { try removeEmpty(found) } else { try removeAside(found, base) }
             let gone = index.withLock { $0.forget(found.key) }
             memory?.forget(gone)
@@ -96,6 +96,15 @@ extension DirectoryTree {
             try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner)
         }
         try Linux.unlink(name, in: folder, isFolder: true)
+    }
+
+    /// Runs `body`, which changes entries at these places of open folders.
+    func changing<Result>(
+        _ places: [(place: EntryPlace, folder: Handle)], _ body: () throws(RemoteStoreError) -> Result
+    ) throws(RemoteStoreError) -> Result {
+        try lifted.around(places.map { ($0.place.parent, $0.folder) }) { () throws(RemoteStoreError) in
+            try quietly(places.map(\.place), body)
+        }
     }
 
     /// Runs `body` while events at these places are held back; changes that `body` records are not reported.

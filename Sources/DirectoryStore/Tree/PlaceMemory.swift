@@ -142,12 +142,19 @@ final class PlaceMemory: Sendable {
 extension DirectoryTree {
     /// The status of the entry at a place.
     func status(at place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus {
-        known(try Linux.status(of: place.name, in: folder), at: place)
+        shown(known(try Linux.status(of: place.name, in: folder), at: place), at: place)
     }
 
     /// The status of an open file at this place.
     func status(of file: Handle, at place: EntryPlace) throws(Errno) -> FileStatus {
-        known(try Linux.status(of: file), at: place)
+        shown(known(try Linux.status(of: file), at: place), at: place)
+    }
+
+    private func shown(_ status: FileStatus, at place: EntryPlace) -> FileStatus {
+        guard status.kind == .folder else { return status }
+        var status = status
+        status.mode = lifted.mode(of: ItemKey(status, at: place), now: status.mode)
+        return status
     }
 
     /// The version of a file that is not at its item's place.

@@ -196,7 +196,9 @@ extension Replica {
         // just before.
         let (made, stale) = try withTreeWaking { (tree) throws(ReplicaError) in
             // One that fails may be made in part.
-            let made = Result { () throws(ReplicaError) in _ = try change(tree) }
+            let made = Result { () throws(ReplicaError) in
+                _ = try tree.asOwner(of: tree.folders(of: call)) { () throws(ReplicaError) in try change(tree) }
+            }
             let stale = call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
             if presenter != nil { tree.presentations.addUnreported(stale) }
             return (made, stale)

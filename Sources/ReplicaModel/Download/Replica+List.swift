@@ -38,7 +38,7 @@ extension Replica {
             guard folder.materialization != .whole else { return }
             folder.evictions += 1
             if folder.children == nil { folder.children = [:] }
-            try tree.clearLeftovers(in: folder)
+            try tree.asOwner(of: [folder]) { () throws(ReplicaError) in try tree.clearLeftovers(in: folder) }
         }
         // All other items get their names first.
         let ordered = withTree { tree in
@@ -49,16 +49,18 @@ extension Replica {
             try withTreeWaking { (tree) throws(ReplicaError) in
                 let folder = try tree.folder(number)
                 guard folder.materialization != .whole else { return }
-                for item in ordered[start..<min(start + Self.atOnce, ordered.count)] {
-                    guard item.filename.isValid, folder.children?[item.filename] == nil else {
-                        refused.append(item)
-                        continue
+                try tree.asOwner(of: [folder]) { () throws(ReplicaError) in
+                    for item in ordered[start..<min(start + Self.atOnce, ordered.count)] {
+                        guard item.filename.isValid, folder.children?[item.filename] == nil else {
+                            refused.append(item)
+                            continue
+                        }
+                        if try tree.find(item.identifier) != nil {
+                            moved.append(item.identifier)
+                            continue
+                        }
+                        if try !tree.makeIfPossible(item, in: folder) { refused.append(item) }
                     }
-                    if try tree.find(item.identifier) != nil {
-                        moved.append(item.identifier)
-                        continue
-                    }
-                    if try !tree.makeIfPossible(item, in: folder) { refused.append(item) }
                 }
             }
         }

@@ -76,7 +76,9 @@ extension Replica {
             if node.materialization == .whole { _ = try tree.entry(of: node) }
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
             guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
-            try tree.exchangeFile(of: node, item, fields, staged, folders)
+            try tree.asOwner(of: [parent]) { () throws(ReplicaError) in
+                try tree.exchangeFile(of: node, item, fields, staged, folders)
+            }
             return (node.name, parent.number, node.opens > 0)
         }
         let presenter = self.presenter.withLock { $0 }

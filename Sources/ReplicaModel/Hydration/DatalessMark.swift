@@ -31,9 +31,15 @@ struct DatalessMark: Equatable {
             }
             return place.name.withCString { getxattr($0, OwnXattr.dataless, said.baseAddress, said.count) }
         }
-        guard length >= 0 else { return nil }
+        guard length >= 0 else { return Errno.last == .permissionDenied ? unreadable(on: place) : nil }
         said.removeLast(said.count - length)
         return believes(said) ? said : nil
+    }
+
+    /// The mark of a file that the daemon's user may not read.
+    private func unreadable(on place: BackingPath) -> [UInt8]? {
+        let said = try? place.xattr(OwnXattr.dataless)  // There is none.
+        return said.flatMap { believes($0) ? $0 : nil }
     }
 }
 

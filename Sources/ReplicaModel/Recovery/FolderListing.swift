@@ -17,7 +17,7 @@ struct FolderListing {
     /// Reads the folder behind an `O_PATH` descriptor. Entries that vanish meanwhile are left out.
     /// - Parameter mark: The mark to look for; nil if it does not matter, and then ``Line/isDataless`` is always false.
     init(of folder: Int32, mark: DatalessMark?) throws(Errno) {
-        let opened = try Errno.check(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        let opened = try BackingPath(folder: folder, name: FileName(".")).open(O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(opened) else {
             close(opened)
             throw .last

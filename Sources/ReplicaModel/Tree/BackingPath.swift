@@ -13,8 +13,13 @@ struct BackingPath {
     /// Opens the file. A symlink in its place is ELOOP; the call never blocks on a pipe or a lease.
     func open(_ flags: Int32) throws(Errno) -> Int32 {
         let follow = isOrphan ? 0 : O_NOFOLLOW
-        return try name.withCString { (text) throws(Errno) in
-            try Errno.check(openat(folder, text, flags | follow | O_NONBLOCK | O_CLOEXEC))
+        do throws(Errno) {
+            return try name.withCString { (text) throws(Errno) in
+                try Errno.check(openat(folder, text, flags | follow | O_NONBLOCK | O_CLOEXEC))
+            }
+        } catch {
+            guard error == .permissionDenied, flags & CL_O_PATH == 0, geteuid() != 0 else { throw error }
+            return try hold { (file) throws(Errno) in try file.open(flags) }
         }
     }
 

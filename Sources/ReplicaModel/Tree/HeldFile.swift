@@ -73,7 +73,15 @@ struct HeldFile {
 
     /// Opens the file again, for its data.
     func open(_ flags: Int32) throws(Errno) -> Int32 {
-        try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))
+        let needed =
+            switch flags & O_ACCMODE {
+            case O_RDONLY: S_IRUSR
+            case O_WRONLY: S_IWUSR
+            default: S_IRUSR | S_IWUSR
+            }
+        return try asOwner(needed) { () throws(Errno) in
+            try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))
+        }
     }
 
     // MARK: Extended attributes
@@ -83,13 +91,15 @@ struct HeldFile {
         func get(_ value: UnsafeMutableRawPointer?, _ size: Int) -> Int {
             isReadable ? fgetxattr(descriptor, name, value, size) : getxattr(path, name, value, size)
         }
-        var size = try Errno.check(get(nil, 0))
-        while true {
-            var value = [UInt8](repeating: 0, count: size)
-            let got = get(&value, size)
-            if got >= 0 { return Array(value.prefix(got)) }
-            guard Errno.last == .outOfRange else { throw .last }
-            size = try Errno.check(get(nil, 0))
+        return try asOwner(S_IRUSR) { () throws(Errno) in
+            var size = try Errno.check(get(nil, 0))
+            while true {
+                var value = [UInt8](repeating: 0, count: size)
+                let got = get(&value, size)
+                if got >= 0 { return Array(value.prefix(got)) }
+                guard Errno.last == .outOfRange else { throw .last }
+                size = try Errno.check(get(nil, 0))
+            }
         }
     }
 
@@ -113,16 +123,20 @@ struct HeldFile {
 
     /// Sets an attribute; nil removes it.
     func setXattr(_ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32 = 0) throws(Errno) {
-        guard let value else {
-            try Errno.check(removexattr(path, name))
-            return
+        try asOwner(S_IWUSR) { () throws(Errno) in
+            guard let value else {
+                try Errno.check(removexattr(path, name))
+                return
+            }
+            try Errno.check(setxattr(path, name, value.baseAddress, value.count, flags))
         }
-        try Errno.check(setxattr(path, name, value.baseAddress, value.count, flags))
     }
 
     /// Sets an attribute, new or not.
     func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
-        try Errno.check(setxattr(path, name, value, value.count, 0))
+        try asOwner(S_IWUSR) { () throws(Errno) in
+            try Errno.check(setxattr(path, name, value, value.count, 0))
+        }
     }
 }
 

@@ -1,0 +1,63 @@
+import Glibc
+import ReplicaModel
+import SystemPackage
+import Threads
+
+/// The folders that the store's user owns and may not write (mode 0555), such as those of a read-only tree that was copied
+/// into the mount. They get the missing permissions while calls change their entries, and are shown as they were before.
+/// Root needs none.
+final class LiftedFolders: Sendable {
+    private struct Lifted {
+        var mode: UInt16
+        var calls = 1
+    }
+    private let lifted = Locked<[ItemKey: Lifted]>([:])
+    private static let needed = UInt16(S_IWUSR | S_IXUSR)
+
+    /// Calls `body` while entries of the folders can be changed.
+    func around<Result>(
+        _ folders: [(key: ItemKey, handle: Handle)], _ body: () throws(RemoteStoreError) -> Result
+    ) throws(RemoteStoreError) -> Result {
+        guard geteuid() != 0 else { return try body() }
+        let held = folders.filter { lift($0.key, $0.handle) }
+        defer { for folder in held { lower(folder.key, folder.handle) } }
+        return try body()
+    }
+
+    /// The mode of an item as it is without a call of this store.
+    func mode(of key: ItemKey, now mode: UInt16) -> UInt16 {
+        lifted.withLock { $0[key].map { $0.mode | Self.needed == mode ? $0.mode : mode } ?? mode }
+    }
+
+    private func lift(_ key: ItemKey, _ folder: Handle) -> Bool {
+        lifted.withLock { lifted in
+            if lifted[key] != nil {
+                lifted[key]?.calls += 1
+                return true
+            }
+            var status = stat()
+            guard fstat(folder.raw, &status) == 0, status.st_uid == geteuid() else { return false }
+            let mode = UInt16(status.st_mode & 0o7777)
+            // If that fails, so does the call, with its own error.
+            guard mode & Self.needed != Self.needed, chmod(folder.path, mode_t(mode | Self.needed)) == 0 else {
+                return false
+            }
+            lifted[key] = Lifted(mode: mode)
+            return true
+        }
+    }
+
+    private func lower(_ key: ItemKey, _ folder: Handle) {
+        lifted.withLock { lifted in
+            guard let own = lifted[key] else { return }
+            lifted[key]?.calls -= 1
+            guard own.calls == 1 else { return }
+            var status = stat()
+            // Another program's chmod meanwhile stays.
+            if fstat(folder.raw, &status) == 0, UInt16(status.st_mode & 0o7777) == own.mode | Self.needed {
+                _ = chmod(folder.path, mode_t(own.mode))
+            }
+            lifted[key] = nil
+        }
+    }
+}
