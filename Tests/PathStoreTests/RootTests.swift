@@ -76,6 +76,31 @@ import Threads
         }
     }
 
+    /// What was created since is all that is known of a storage that was empty when it was last listed.
+    @Test(arguments: [[], ["former"]], StorageLikeness.all)
+    func aStorageThatBeganEmptyNeedsApproval(_ former: [String], _ likeness: StorageLikeness) async throws {
+        try await Self.run(former, likeness) { scratch, store, anchor, clock in
+            for name in former {
+                let item = try await store.child(name)
+                try await store.deleteItem(item.identifier, base: item.version)
+            }
+            for name in ["a", "b"] { try await store.make(PathStore.template(name)) }
+            clock.withLock { $0 += 60_000_000_000 }
+            for name in ["a", "b"] { scratch.storage.take(name) }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+            try await Self.expectAsked { try await store.recognize(anchor) }
+            await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.make(PathStore.template("c")) }
+        }
+    }
+
+    @Test func aStorageOfWhichNothingIsKnownIsAskedAsWell() async throws {
+        try await Self.run([]) { scratch, store, anchor, _ in
+            try await store.recognize(anchor)
+            scratch.storage.fail(.list, afterIt: false)
+            await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.recognize(anchor) }
+        }
+    }
+
     @Test func anotherStorageNeedsApproval() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             for path in ["a", "b"] { scratch.storage.take(path) }

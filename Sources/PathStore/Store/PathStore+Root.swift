@@ -83,7 +83,8 @@ extension PathStore {
             if isSame(row, entry) { return sawRoot(now) }
             count += 1
         }
-        if count == few.count { return sawRoot(now) }
+        // Whoever asks for the present state needs an answer, even if nothing is known.
+        if count == few.count, !few.isEmpty || !isFresh { return sawRoot(now) }
         switch await listing(of: .root) {
         case .success(let entries):
             try await expectRoot(in: entries)
@@ -149,7 +150,7 @@ extension PathStore {
     /// Exists at the top of each ext4 filesystem.
     private static let ofEveryDisk = FileName("lost+found")
 
-    /// The items that were at the root before recent creates; none if there is only one item, because then it was most
+    /// The items that were at the root before recent creates, or those if there were none; nothing if there is only one item, because then it was most
     /// likely removed by its owner.
     private func knownAtRoot() throws(RemoteStoreError) -> [PathRow] {
         let listed = rootMemory.withLock { $0.listed }
@@ -157,9 +158,10 @@ extension PathStore {
             let sql = "SELECT count(*) FROM (SELECT 1 FROM item WHERE id != ? AND parent != ? LIMIT 2)"
             let count = try Int.fetchOne(database, sql: sql, arguments: [PathRow.root, PathRow.limbo]) ?? 0
             guard count > 1 else { return [] }
-            return try database.rows(in: PathRow.root).filter { row in
-                row.name != Self.ofEveryDisk && listed?.contains(row.id) ?? true
-            }
+            let rows = try database.rows(in: PathRow.root).filter { $0.name != Self.ofEveryDisk }
+            let noted = rows.filter { listed?.contains($0.id) ?? true }
+            // A storage that began empty has nothing else.
+            return noted.isEmpty ? rows : noted
         }
     }
 
