@@ -32,7 +32,7 @@ import Threads
     }
 
     private static func write(
-        _ scratch: SFTPScratch, _ content: [UInt8], guard condition: WriteGuard = .absent,
+        _ scratch: SFTPScratch, _ content: [UInt8], at path: String = "large", guard condition: WriteGuard = .absent,
         _ attributes: PathAttributes = past, progress: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws -> PathEntry {
         let outcome = try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
@@ -40,7 +40,7 @@ import Threads
             do throws(PathStorageError) {
                 return Result<PathEntry, PathStorageError>.success(
                     try await scratch.storage.write(
-                        scratch.path("large"), contents: told, attributes: attributes, guard: condition))
+                        scratch.path(path), contents: told, attributes: attributes, guard: condition))
             } catch {
                 return .failure(error)
             }
@@ -73,14 +73,18 @@ import Threads
         return Int(text.firstMatch(of: #/rchar: (\d+)/#)?.1 ?? "") ?? 0
     }
 
-    private static func there(_ scratch: SFTPScratch) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(filePath: scratch.there("large"))))
+    private static func there(_ scratch: SFTPScratch, _ path: String = "large") throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: scratch.there(path))))
     }
 
     @Test(arguments: [false, true]) func anUploadGoesOnAfterACut(isOtherProcess: Bool) async throws {
         try await SSHServer.run { server in
             var scratch = try await Self.open(server)
-            let left = try scratch.shell(try await Self.interrupted(scratch))
+            let name = try await Self.interrupted(scratch)
+            let left = try scratch.shell(name)
+            // It was begun long ago.
+            var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), left.st_mtim]
+            #expect(utimensat(AT_FDCWD, scratch.there(name), &times, 0) == 0)
             if isOtherProcess {
                 await scratch.storage.close()
                 scratch = try await Self.open(server)
@@ -93,6 +97,8 @@ import Threads
             let found = try scratch.shell("large")
             #expect(found.st_ino == left.st_ino && found.st_nlink == 1 && found.st_mode & 0o7777 == 0o640)
             #expect(entry.size == Int64(Self.content.count) && found.st_mtim.tv_sec == 1_700_000_000)
+            // A listing did not take it for abandoned before it was published.
+            #expect(found.st_atim.tv_sec >= left.st_mtim.tv_sec)
             #expect(try Self.there(scratch) == Self.content)
             #expect(try await eventually { try scratch.leftovers().isEmpty })
             await scratch.storage.close()
@@ -125,9 +131,8 @@ import Threads
     }
 
     /// The temporary file is not what was written any more, or its name may be another file's.
-    @Test(arguments: ["gone", "short", "link", "shared"]) func aFileThatIsNotAsItWasStartsAnew(_ how: String)
-        async throws
-    {
+    @Test(arguments: ["gone", "short", "link", "swapped", "shared", "foreign"])
+    func aFileThatIsNotAsItWasStartsAnew(_ how: String) async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             let name = try await Self.interrupted(scratch)
@@ -141,10 +146,23 @@ import Threads
             case "link":
                 unlink(place)
                 symlink(victim, place)
+            case "swapped": break
+            // Only root can give it away.
+            case "foreign" where geteuid() == 0: #expect(chown(server.root, 65_534, 65_534) == 0)
             default: chmod(server.root, 0o777)
             }
             let before = try await Self.connected(scratch)
-            _ = try await Self.write(scratch, Self.content)
+            let isSwapped = Locked(how != "swapped")
+            _ = try await Self.write(scratch, Self.content) { _ in
+                // While the parts are compared, after the file was looked at.
+                isSwapped.withLock { isSwapped in
+                    guard !isSwapped else { return }
+                    isSwapped = true
+                    unlink(place)
+                    symlink(victim, place)
+                }
+            }
+            #expect(isSwapped.withLock { $0 })
             #expect(try Self.sent(scratch) - before > 20 * Self.part)
             #expect(try Self.there(scratch) == Self.content)
             #expect(try String(contentsOfFile: victim, encoding: .utf8) == kept)
@@ -192,6 +210,55 @@ import Threads
             content[5] ^= 1
             _ = try await Self.write(scratch, content, guard: .version(try #require(ours.version)))
             #expect(try Self.there(scratch) == content)
+            await scratch.storage.close()
+        }
+    }
+
+    /// The same for a file that was moved to the place of another one.
+    @Test(arguments: ["", "folder/"]) func nothingIsCopiedFromAFileThatWasMoved(_ folder: String) async throws {
+        try await SSHServer.run { server in
+            let scratch = try await Self.open(server)
+            for name in folder.isEmpty ? [] : ["folder", "other-folder"] { mkdir(scratch.there(name), 0o755) }
+            let (ours, theirs) = (folder + "large", folder.isEmpty ? "other" : "other-folder/large")
+            let first = try await Self.write(scratch, Self.content, at: ours)
+            let other = [UInt8](repeating: 7, count: Self.content.count)
+            let second = try await Self.write(scratch, other, at: theirs)
+            #expect(first.version == second.version)
+            if folder.isEmpty {
+                _ = try await scratch.storage.move(scratch.path(ours), to: scratch.path("away"), version: first.version)
+                _ = try await scratch.storage.move(
+                    scratch.path(theirs), to: scratch.path(ours), version: second.version)
+            } else {
+                for (name, target) in [("folder", "away"), ("other-folder", "folder")] {
+                    _ = try await scratch.storage.move(scratch.path(name), to: scratch.path(target), version: nil)
+                }
+            }
+            var content = Self.content
+            content[5] ^= 1
+            _ = try await Self.write(scratch, content, at: ours, guard: .version(try #require(second.version)))
+            #expect(try Self.there(scratch, ours) == content)
+            await scratch.storage.close()
+        }
+    }
+
+    /// The end of what a server had acknowledged is gone, as after its crash.
+    @Test func whatTheServerLostDoesNotBecomeZeros() async throws {
+        try await SSHServer.run { server in
+            let scratch = try await Self.open(server)
+            let isCut = Locked(false)
+            let error = try await failure {
+                _ = try await Self.write(scratch, Self.content) { count in
+                    guard count == Self.content.count, let left = try? scratch.leftovers().first else { return }
+                    isCut.withLock { isCut in
+                        if !isCut { isCut = truncate(scratch.there(left), off_t(19 * Self.part + 5)) == 0 }
+                    }
+                }
+            }
+            guard case .unreachable = error, isCut.withLock({ $0 }) else { throw BrokenPromise("\(error)") }
+            #expect(try await scratch.names().isEmpty)
+            #expect(try await eventually { try scratch.leftovers().isEmpty })
+            _ = try await Self.write(scratch, Self.content)
+            #expect(try Self.there(scratch) == Self.content)
             await scratch.storage.close()
         }
     }

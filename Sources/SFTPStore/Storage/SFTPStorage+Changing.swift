@@ -93,6 +93,7 @@ extension SFTPStorage {
                 throw .storage(.changed(try await self.entry(path, there, session)))
             }
             if let taken = try await self.taken(target, session) { throw .storage(taken) }
+            await self.forgetWholes(there, [session.path(path), session.path(target)])
             do throws(RequestFailure) {
                 try await session.send(.rename(session.path(path), to: session.path(target))).done()
             } catch {
@@ -107,6 +108,14 @@ extension SFTPStorage {
                 throw .storage(.unreachable("\(session.address): \(target): it is missing after it was moved"))
             }
             return entry
+        }
+    }
+
+    /// What is at these paths is moved or removed: another file may have the same version there later.
+    private func forgetWholes(_ there: SFTPAttributes, _ paths: [[UInt8]]) async {
+        guard let notes else { return }
+        await disk.run { () throws(Never) in
+            if there.isFolder { notes.forgetWholes() } else { for path in paths { notes.forgetWhole(path) } }
         }
     }
 
@@ -126,6 +135,7 @@ extension SFTPStorage {
         if there.isFile != (version != nil) || version != nil && there.version != version {
             throw .storage(.changed(try await entry(path, there, session)))
         }
+        await forgetWholes(there, [session.path(path)])
         let request: SFTPRequest = there.isFolder ? .removeFolder(session.path(path)) : .remove(session.path(path))
         do throws(RequestFailure) { try await session.send(request).done() } catch {
             guard case .status(let status) = error, status.code == .failure, there.isFolder else {

@@ -30,16 +30,13 @@ struct Upload {
         do throws(CallError) {
             let end: Int64
             if let parts = draft.parts {
-                try await send(parts, draft, condition)
-                end = 0
+                end = try await send(parts, draft, condition)
             } else {
                 end = try await send(contents, to: draft.handle)
             }
-            let written = try await finish(draft.handle, contents.size, end, attributes, before)
+            let written = try await finish(draft, contents.size, end, attributes, before)
             guard let entry = storage.plainEntry(path, written, session), entry.size == contents.size else {
-                throw .storage(
-                    .unreachable(
-                        "\(session.address): \(path): the server received a different number of bytes than was sent"))
+                throw hasOtherSize
             }
             let hashes = draft.parts?.hashes ?? []
             // From now on the temporary file may be the published one.
@@ -48,7 +45,7 @@ struct Upload {
             case .absent: try await publish(draft.temporary)
             case .version: try await replace(condition, draft.temporary)
             }
-            await draft.parts?.keepWhole(entry, hashes)
+            await draft.parts?.keepWhole(entry, written, hashes)
             contents.progress(contents.size)
             return entry
         } catch {
@@ -113,10 +110,12 @@ struct Upload {
     }
 
     /// Sends the parts that the server does not have.
-    private func send(_ parts: UploadParts, _ draft: Draft, _ condition: WriteGuard) async throws(CallError) {
+    /// - Returns: The end of the last data that the server has to have.
+    private func send(_ parts: UploadParts, _ draft: Draft, _ condition: WriteGuard) async throws(CallError) -> Int64 {
         let base = try await parts.base(condition)
         var pending = Pending(session: session)
         var hash = await parts.hash(draft.count)
+        var end = draft.count > 0 ? parts.ranges[draft.count - 1].upperBound : 0
         for number in draft.count..<parts.ranges.count {
             let range = parts.ranges[number]
             // While this one is sent.
@@ -124,10 +123,13 @@ struct Upload {
             guard let known = hash else { throw Self.endsEarly }
             await parts.isSent(number, known)
             let isCopied = try await base?.copied(number, known, range, to: draft.handle)
-            if isCopied != true {
+            if isCopied == true {
+                end = range.upperBound
+            } else {
                 // A copy that failed may have left something where this content has a hole.
-                _ = try await send(
+                let last = try await send(
                     parts.contents, in: range, to: draft.handle, &pending, isDense: isCopied == false)
+                end = max(end, last)
             }
             pending.add(session.send(.sync(draft.handle.bytes))) {
                 parts.isSynced(number)
@@ -136,6 +138,7 @@ struct Upload {
             hash = await following
         }
         try await pending.takeAll()
+        return end
     }
 
     /// Sends the data in a range.
@@ -221,12 +224,18 @@ struct Upload {
 
     /// Gives the file its attributes, syncs and closes it.
     private func finish(
-        _ handle: RemoteHandle, _ size: Int64, _ end: Int64, _ attributes: PathAttributes, _ before: SFTPAttributes?
+        _ draft: Draft, _ size: Int64, _ end: Int64, _ attributes: PathAttributes, _ before: SFTPAttributes?
     ) async throws(CallError) -> SFTPAttributes {
+        let handle = draft.handle
         let moment = ContinuousClock.now
         let fresh = session.send(.fstat(handle.bytes))
         let made = try await session.get { () async throws(RequestFailure) in try await fresh.attributes() }
-        if size > 0, end > 0, let times = made.times { session.clock.note(times.modification, at: moment) }
+        // What the server lost must not become zeros.
+        if let there = made.size, there < UInt64(end) { throw hasOtherSize }
+        // The time of a file in parts may be one that it got before an interruption.
+        if draft.parts == nil, size > 0, end > 0, let times = made.times {
+            session.clock.note(times.modification, at: moment)
+        }
         let wanted = wanted(attributes, before, made, size, end)
         let set = wanted == SFTPAttributes() ? nil : session.send(.set(wanted, ofHandle: handle.bytes))
         let synced = session.syncs ? session.send(.sync(handle.bytes)) : nil
@@ -241,12 +250,17 @@ struct Upload {
         }
     }
 
+    private var hasOtherSize: CallError {
+        .storage(
+            .unreachable("\(session.address): \(path): the server received a different number of bytes than was sent"))
+    }
+
     /// The attributes that the file has to get.
     private func wanted(
         _ attributes: PathAttributes, _ before: SFTPAttributes?, _ made: SFTPAttributes, _ size: Int64, _ end: Int64
     ) -> SFTPAttributes {
         var wanted = SFTPAttributes()
-        if end < size { wanted.size = UInt64(size) }
+        if made.size ?? UInt64(end) < UInt64(size) { wanted.size = UInt64(size) }
         if storage.abilities.keepsModes {
             wanted.mode = attributes.mode.map { UInt32($0) } ?? before?.mode.map { $0 & 0o7777 }
         }
@@ -256,7 +270,9 @@ struct Upload {
             var time = attributes.modificationDate?.sftp ?? made.times?.modification ?? 0
             // New content must never have the version of the content that it replaces.
             if let before, before.size == UInt64(size), before.times?.modification == time { time &+= 1 }
-            wanted.times = SFTPAttributes.Times(access: made.times?.access ?? time, modification: time)
+            // When it was last written, so that a listing before its publication does not take it for abandoned.
+            let access = made.times.map { max($0.access, $0.modification) } ?? time
+            wanted.times = SFTPAttributes.Times(access: access, modification: time)
         }
         return wanted
     }

@@ -7,6 +7,8 @@ package struct UploadNotes: Sendable {
     struct Note: Sendable, Codable {
         var unfinished: Unfinished?
         var whole: Whole?
+        /// In the note of no path: the age of the files whose parts are known.
+        var age: UInt64?
     }
 
     /// An upload that was begun and not published.
@@ -30,6 +32,10 @@ package struct UploadNotes: Sendable {
         var length: Int64
         /// The SHA-256 of each part.
         var hashes: [String]
+        /// Its owner and mode.
+        var access: String?
+        /// The age in which it was published. In another, the file may be elsewhere.
+        var age: UInt64?
     }
 
     /// The size in bytes from which a file is sent in parts, and the size of a part.
@@ -46,6 +52,24 @@ package struct UploadNotes: Sendable {
     func note(of path: [UInt8]) -> Note { notes.note(of: path) ?? Note() }
 
     func keep(_ note: Note, of path: [UInt8]) { notes.keep(note, of: path) }
+
+    /// Another file may be at the path from now on: its parts are not known.
+    func forgetWhole(_ path: [UInt8]) {
+        var note = note(of: path)
+        guard note.whole != nil else { return }
+        note.whole = nil
+        keep(note, of: path)
+    }
+
+    /// The current age; a new one if its note is lost.
+    func currentAge() -> UInt64 { note(of: []).age ?? forgetWholes() }
+
+    /// Other files may be at any paths from now on: a new age begins.
+    @discardableResult func forgetWholes() -> UInt64 {
+        let age = UInt64.random(in: 0 ... .max)
+        keep(Note(age: age), of: [])
+        return age
+    }
 
     /// The ranges of the parts of a content of this size.
     func parts(of size: Int64) -> [Range<Int64>] {

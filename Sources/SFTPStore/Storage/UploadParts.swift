@@ -14,6 +14,8 @@ struct UploadParts: Sendable {
     /// The path of the file on the server.
     private let target: [UInt8]
     private let note: Locked<UploadNotes.Note>
+    /// The age of the notes at the beginning.
+    private let age: UInt64
 
     private var length: Int64 { ranges[0].upperBound }
 
@@ -22,7 +24,8 @@ struct UploadParts: Sendable {
         guard let notes = storage.notes, session.syncs, contents.size >= notes.parted else { return nil }
         (self.storage, self.session, self.contents, self.target) = (storage, session, contents, target)
         (self.notes, ranges) = (notes, notes.parts(of: contents.size))
-        note = Locked(await storage.disk.run { notes.note(of: target) })
+        let (note, age) = await storage.disk.run { (notes.note(of: target), notes.currentAge()) }
+        (self.note, self.age) = (Locked(note), age)
     }
 
     /// The SHA-256 of a part of the content; nil if it ends before.
@@ -49,15 +52,18 @@ struct UploadParts: Sendable {
     private func opened(_ unfinished: UploadNotes.Unfinished) async throws(CallError) -> RemoteHandle? {
         guard unfinished.size == contents.size, unfinished.length == length, unfinished.synced > 0,
             unfinished.hashes.count <= ranges.count, unfinished.synced <= unfinished.hashes.count,
-            try await isThere(unfinished)
+            let found = try await found(unfinished)
         else { return nil }
         // All parts of which anything was sent: the former connection may still deliver the rest.
         for (number, known) in unfinished.hashes.enumerated() {
+            if Task.isCancelled { throw .request(.cancelled) }
             guard await hash(number) == known else { return nil }
             contents.progress(ranges[number].lowerBound)
         }
         do throws(RequestFailure) {
-            return try await session.send(.open(unfinished.temporary, .write)).handle()
+            let handle = try await session.send(.open(unfinished.temporary, .write)).handle()
+            // Its name may be a link to another file since.
+            return try await session.send(.fstat(handle.bytes)).attributes() == found ? handle : nil
         } catch {
             // It is gone, or is not ours any more.
             if case .status = error { return nil }
@@ -65,9 +71,9 @@ struct UploadParts: Sendable {
         }
     }
 
-    /// Whether the temporary file can be what was written. In a folder that other users may write to, its name may be a link to
-    /// another file by now.
-    private func isThere(_ unfinished: UploadNotes.Unfinished) async throws(CallError) -> Bool {
+    /// The temporary file, if it can be what was written. In a folder that other users may write to, or that is another user's, its
+    /// name may be a link to another file by now.
+    private func found(_ unfinished: UploadNotes.Unfinished) async throws(CallError) -> SFTPAttributes? {
         let folder = Array(unfinished.temporary[..<(unfinished.temporary.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
         let (above, own) = (
             session.send(.stat(folder.isEmpty ? [UInt8(ascii: "/")] : folder)),
@@ -76,10 +82,11 @@ struct UploadParts: Sendable {
         let (place, file) = try await session.get { () async throws(RequestFailure) in
             (try await above.presentAttributes(), try await own.presentAttributes())
         }
-        guard let place, let mode = place.mode, mode & 0o022 == 0, let file, file.isFile, let size = file.size else {
-            return false
-        }
-        return ranges[unfinished.synced - 1].upperBound <= Int64(clamping: size) && size <= UInt64(contents.size)
+        guard let place, let mode = place.mode, mode & 0o022 == 0, let file, file.isFile, let size = file.size,
+            let owner = file.owner?.user, place.owner?.user == owner,
+            ranges[unfinished.synced - 1].upperBound <= Int64(clamping: size), size <= UInt64(contents.size)
+        else { return nil }
+        return file
     }
 
     // MARK: The file that is replaced
@@ -89,9 +96,12 @@ struct UploadParts: Sendable {
         guard case .version(let version) = condition, session.copies, let whole = note.withLock({ $0.whole }),
             whole.version == version, whole.length == length
         else { return nil }
+        // Anything may have been moved to the path since.
+        guard await storage.disk.run({ [notes] in notes.currentAge() }) == whole.age else { return nil }
         do throws(RequestFailure) {
             let handle = try await session.send(.open(target, .read)).handle()
-            guard try await session.send(.fstat(handle.bytes)).attributes().version == version else { return nil }
+            let found = try await session.send(.fstat(handle.bytes)).attributes()
+            guard found.version == version, found.access == whole.access else { return nil }
             return UploadBase(session: session, handle: handle, hashes: whole.hashes)
         } catch {
             if case .status = error { return nil }
@@ -145,10 +155,13 @@ struct UploadParts: Sendable {
     }
 
     /// The file was published.
-    func keepWhole(_ entry: PathEntry, _ hashes: [String]) async {
+    func keepWhole(_ entry: PathEntry, _ written: SFTPAttributes, _ hashes: [String]) async {
         // A write of another client must not be able to have the same version.
         guard entry.isSettled, let version = entry.version, hashes.count == ranges.count else { return }
-        await change { $0.whole = UploadNotes.Whole(version: version, length: length, hashes: hashes) }
+        await change { [age] note in
+            note.whole = UploadNotes.Whole(
+                version: version, length: length, hashes: hashes, access: written.access, age: age)
+        }
     }
 
     /// The hashes of all parts that were sent.
@@ -162,6 +175,11 @@ struct UploadParts: Sendable {
             }
         }
     }
+}
+
+extension SFTPAttributes {
+    /// The owner and the mode, which two files with the same version may differ in.
+    fileprivate var access: String { "\(mode ?? 0) \(owner?.user ?? 0) \(owner?.group ?? 0)" }
 }
 
 /// A file that is replaced, open for reading: the server copies the parts that did not change.
