@@ -44,6 +44,12 @@ struct Resource: Hashable, Sendable {
             self.value = value
         }
 
+        /// Whether it is the tag of the same content. A server may make it weak, or mark it as that of a compressed answer, in
+        /// some of its answers only.
+        func isSame(as other: Self?) -> Bool { other.map { $0.plain == plain } ?? false }
+
+        private var plain: Substring { value.hasSuffix("-gzip") ? value.dropLast(5) : value[...] }
+
         /// The form in headers.
         var header: String { "\"\(value)\"" }
     }

@@ -117,6 +117,9 @@ enum CallError: Error {
     case storage(PathStorageError)
     case request(WebDAVError)
 
+    /// Whether the server may not have noticed the end of the request yet.
+    var isUnanswered: Bool { request.map { $0.status == nil } ?? false }
+
     var request: WebDAVError? {
         guard case .request(let error) = self else { return nil }
         return error

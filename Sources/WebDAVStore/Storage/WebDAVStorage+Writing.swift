@@ -41,11 +41,13 @@ extension WebDAVStorage {
             return try await put(contents, at: path, time, isCreate: true)
         case .moved:
             let temporary = temporaryPath(beside: path)
+            var isSent = false
             do throws(CallError) {
                 try await put(contents, at: temporary, time)
+                isSent = true
                 try await send(move(temporary, to: path, isFolder: false, mayReplace: false))
             } catch {
-                await forget(temporary, mayAppear: true)
+                await forget(temporary, mayAppear: !isSent && error.isUnanswered)
                 throw try await refused(error, path, isCreate: true)
             }
             return nil
@@ -76,14 +78,16 @@ extension WebDAVStorage {
             }
         }
         let temporary = temporaryPath(beside: path)
+        var isSent = false
         do throws(CallError) {
             try await put(contents, at: temporary, time)
+            isSent = true
             // The upload took some time.
             guard let now = try await find(path) else { throw .storage(.notFound) }
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
             try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
         } catch {
-            await forget(temporary, mayAppear: true)
+            await forget(temporary, mayAppear: !isSent && error.isUnanswered)
             throw error
         }
         return nil
@@ -150,7 +154,7 @@ extension WebDAVStorage {
         }
         // Another client may have written at the same time: its content would be recorded under our version and never
         // be fetched.
-        guard !found.resource.isFolder, found.resource.size == size, tag == nil || found.resource.tag == tag else {
+        guard !found.resource.isFolder, found.resource.size == size, tag?.isSame(as: found.resource.tag) ?? true else {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
         try await patch(attributes, path, &found.resource)
@@ -168,24 +172,53 @@ extension WebDAVStorage {
     /// How long a server may take to notice that an upload has ended.
     private static let longestNotice = Duration.seconds(60)
 
+    /// How long a name is not looked at again after the server has answered about it.
+    private static let rest = Duration.seconds(10)
+
+    /// An internal file that may be there.
+    struct Leftover {
+        /// Until when it may appear.
+        var end: ContinuousClock.Instant
+        /// When it is looked at again.
+        var next = ContinuousClock.now
+    }
+
     /// Removes an internal file, also in a cancelled task. If it stays, it is removed with the next change, or after a
     /// day.
     /// - Parameter mayAppear: Whether its upload may have been cut: until the server notices that, what was removed may come back.
     func forget(_ path: StoragePath, mayAppear: Bool = false) async {
-        leftovers.withLock { $0[path] = .now + (mayAppear ? Self.longestNotice : .zero) }
+        leftovers.withLock { $0[path] = Leftover(end: .now + (mayAppear ? Self.longestNotice : .zero)) }
         await Task { await sweep() }.value
     }
 
     /// Removes files that could not be removed before, or may have come back.
     func sweep() async {
-        for (path, end) in leftovers.withLock({ $0 }) {
+        // Each is taken by one of the calls that come here at the same time.
+        let due = leftovers.withLock { leftovers in
+            let due = leftovers.filter { $0.value.next <= .now }
+            for path in due.keys { leftovers[path]?.next = .now + Self.rest }
+            return due
+        }
+        var isReached = true
+        for (path, leftover) in due {
+            guard isReached else {
+                leftovers.withLock { $0[path]?.next = leftover.next }
+                continue
+            }
             let request = WebDAVRequest("DELETE", path.names, headers: WebDAVRequest.forGood)
             do throws(WebDAVError) { _ = try await connection.send(request) } catch {
-                guard error.status == 404 else { return }
+                guard error.status == 404 else {
+                    isReached = error.status != nil
+                    if !isReached { leftovers.withLock { $0[path]?.next = leftover.next } }
+                    continue
+                }
                 // If it can't be read, it is tried again.
-                do throws(CallError) { guard try await find(path) == nil else { return } } catch { return }
+                do throws(CallError) { guard try await find(path) == nil else { continue } } catch {
+                    isReached = !error.isUnanswered
+                    continue
+                }
             }
-            if end <= .now { leftovers.withLock { _ = $0.removeValue(forKey: path) } }
+            if leftover.end <= .now { leftovers.withLock { _ = $0.removeValue(forKey: path) } }
         }
     }
 

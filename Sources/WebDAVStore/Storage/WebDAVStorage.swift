@@ -13,7 +13,7 @@ package final class WebDAVStorage: PathStorage {
     let abilities: ServerAbilities
     let listings = OpenListings()
     /// Internal files that could not be removed yet.
-    let leftovers = Locked<[StoragePath: ContinuousClock.Instant]>([:])
+    let leftovers = Locked<[StoragePath: Leftover]>([:])
 
     var address: WebDAVAddress { connection.address }
 
