@@ -9,7 +9,7 @@ struct Replica: ParsableCommand {
         abstract: "Directories that are kept in a store and work like any other directory.",
         discussion: """
             A domain is a directory tree that is kept in a store. An item is named by its path in the mount, or by \
-            NAME:PATH whether the domain is mounted or not. docs/CONTROL.md has the exit codes.
+            NAME:PATH whether the domain is mounted or not. replica-domains(5) has the exit codes.
             """,
         version: programVersion,
         groupedSubcommands: [

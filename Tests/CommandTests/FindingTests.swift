@@ -27,8 +27,12 @@ import Testing
         ({ $0.device = .refused(.permissionDenied) }, "error device by this user: sudo chmod 666 /dev/fuse"),
         ({ $0.device = .refused(.ioError) }, "error device can't be opened: sudo modprobe fuse"),
         ({ $0.fuseMounts = 1000 }, "error fuseConf mount_max allows 1000: >>/etc/fuse.conf"),
+        (
+            { ($0.fuseMounts, $0.fuseConf.mountMax) = (9, 8) },
+            "error fuseConf mount_max allows 8: echo mount_max = 1009"
+        ),
         ({ $0.sharedInFstab = ["/srv"] }, "error fuseConf allow_other for /srv: echo user_allow_other"),
-        ({ $0.fusermount = nil }, "error fusermount is missing: sudo apt-get install fuse3"),
+        ({ $0.fusermount = nil }, "error fusermount is missing: sudo apt-get install --reinstall fuse3"),
         ({ $0.fusermount?.permissions = 0o755 }, "error fusermount not set-user-ID root: chmod 4755"),
         ({ $0.fusermount?.user = 1000 }, "error fusermount not set-user-ID root: chown root"),
         ({ $0.fusermount?.isOnNoSetID = true }, "error fusermount nosuid: remount,suid"),
@@ -84,13 +88,21 @@ import Testing
         ({ $0.disk.freeFiles = 300 }, "warning disk has only 300 inodes left: "),
         ({ $0.disk.free = 1 << 29 }, "warning disk has only 512.0 MiB left: replica evict photos:"),
         ({ $0.disk.hasAttributes = false }, "error disk lacks extended attributes: "),
-        ({ $0.disk.isWritable = false }, "error disk can't be written: sudo mount -o remount,rw"),
+        ({ $0.disk.isWritable = false }, "error disk can't be written: sudo chmod u+rwx"),
+        (
+            { ($0.disk.isWritable, $0.disk.isReadOnly) = (false, true) },
+            "error disk can't be written: sudo mount -o remount,rw"
+        ),
         ({ $0.store = store { $0.outcome = .silent } }, "error store does not answer: "),
         ({ $0.store = store { $0.outcome = .failed("no such") } }, "error store no such; if it is on another disk: "),
         ({ $0.store = store { $0.free = 0 } }, "error store is full: "),
         ({ $0.store = store { $0.free = 1 << 29 } }, "warning store has only 512.0 MiB left: "),
         ({ $0.store = store { $0.hasAttributes = false } }, "warning store lacks extended attributes: "),
-        ({ $0.store = store { $0.isWritable = false } }, "error store can't be written: sudo mount -o remount,rw"),
+        ({ $0.store = store { $0.isWritable = false } }, "error store can't be written: chmod u+rwx"),
+        (
+            { $0.store = store { ($0.isWritable, $0.isReadOnly) = (false, true) } },
+            "error store can't be written: sudo mount -o remount,rw"
+        ),
         ({ $0.store = .program("x", nil) }, "error store replica-store-x is not installed: "),
         ({ $0.store = .program("davs", nil) }, "error store replica-store-webdav is not installed: "),
         ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
@@ -118,6 +130,12 @@ import Testing
         #expect(facts.findings.count == 1)
         facts.state = .unreadable("/s", "domain.json is damaged")
         Self.expect(facts.findings, "error state can't be read: domain.json is damaged: ")
+    }
+
+    @Test func aNegativeMountMaxIsNoLimit() {
+        var facts = MachineFacts()
+        (facts.fuseMounts, facts.fuseConf.mountMax) = (9, -1)
+        #expect(facts.findings.allSatisfy { $0.severity == .fine }, "\(facts.findings)")
     }
 
     /// Root needs neither a set-user-ID program nor permissions in fuse.conf.
@@ -180,6 +198,7 @@ import Testing
     @Test(arguments: [
         ("/a/b", "/a/b"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("$(x)", "'$(x)'"), ("", "''"),
         ("a\u{1B}'b", #"$'a\x1b\x27b'"#),
+        ("a\u{200E}\u{85}b", #"$'a\xe2\x80\x8e\xc2\x85b'"#),
     ])
     func wordsOfCommandsAreQuoted(text: String, quoted: String) {
         #expect(ShellWord.quoted(Array(text.utf8)) == quoted)

@@ -100,7 +100,12 @@ package struct DomainDirectory: Sendable {
         let state = FilePath(platformString: resolved)
         // A domain's tree is created last: without a tree, an import was interrupted and may be tried again.
         var tree = stat()
-        guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else { return nil }
+        guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else {
+            // Without permission nothing is known about it.
+            let reason = Errno(rawValue: errno)
+            if reason == .noSuchFileOrDirectory { return nil }
+            throw reason
+        }
         try StateTrust.checkAbove(state)
         try StateTrust.check(state)
         guard let json = try FileBytes.readIfPresent(state.appending(StateEntry.record.rawValue)) else { return nil }

@@ -76,6 +76,7 @@ struct Man: ParsableCommand {
         defer { free(own) }
         let parts = String(cString: own).split(separator: "/").dropLast(2)
         let path = "/\(parts.joined(separator: "/"))/share/man/man\(page.section)/\(page.rawValue).\(page.section)"
-        return access(path, R_OK) == 0 ? path : nil
+        // A package has them compressed.
+        return [path, "\(path).gz"].first { access($0, R_OK) == 0 }
     }
 }

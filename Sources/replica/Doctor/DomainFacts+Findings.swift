@@ -72,7 +72,7 @@ extension DomainFacts {
         case .seen: break
         }
         if !disk.isWritable {
-            return .error(.disk, "\(disk.path) can't be written", mend: remount(disk.path))
+            return .error(.disk, "\(disk.path) can't be written", mend: allowWriting(disk))
         }
         if !disk.hasAttributes {
             return .error(.disk, "\(disk.path): the filesystem lacks extended attributes, which placeholders need")
@@ -98,8 +98,10 @@ extension DomainFacts {
         return nil
     }
 
-    private func remount(_ path: FilePath) -> String {
-        "\(user == 0 ? "" : "sudo ")mount -o remount,rw \"$(findmnt -nf -o TARGET -T \(ShellWord.quoted(path)))\""
+    private func allowWriting(_ place: PlaceFacts) -> String {
+        let (sudo, path) = (user == 0 ? "" : "sudo ", ShellWord.quoted(place.path))
+        guard !place.isReadOnly else { return "\(sudo)mount -o remount,rw \"$(findmnt -nf -o TARGET -T \(path))\"" }
+        return "\(sudo)chown \(user) \(path) && \(sudo)chmod u+rwx \(path)"
     }
 
     private var storeFinding: Finding {
@@ -121,7 +123,7 @@ extension DomainFacts {
         case .silent: return .error(.store, "\(place.path) does not answer")
         case .seen: break
         }
-        if !place.isWritable { return .error(.store, "\(place.path) can't be written", mend: remount(place.path)) }
+        if !place.isWritable { return .error(.store, "\(place.path) can't be written", mend: allowWriting(place)) }
         if let finding = spaceFinding(.store, place, mend: nil) { return finding }
         if !place.hasAttributes {
             return .warning(

@@ -35,15 +35,16 @@ extension MachineFacts {
 
     private var fuseConfFinding: Finding {
         if isRoot { return .fine(.fuseConf, "root needs nothing in /etc/fuse.conf") }
-        if fuseMounts >= fuseConf.mountMax {
+        // With -1 there is no limit.
+        if fuseConf.mountMax >= 0, fuseMounts >= fuseConf.mountMax {
             return .error(
                 .fuseConf, "\(fuseMounts) FUSE filesystems are mounted, and mount_max allows \(fuseConf.mountMax)",
-                mend: asRoot("sh -c 'echo mount_max = \(fuseMounts + 1000) >>/etc/fuse.conf'"))
+                mend: asRoot("sh -c '(echo; echo mount_max = \(fuseMounts + 1000)) >>/etc/fuse.conf'"))
         }
         if !fuseConf.allowsOthers, let place = sharedInFstab.first {
             return .error(
                 .fuseConf, "fstab has allow_other for \(place), which needs user_allow_other in /etc/fuse.conf",
-                mend: asRoot("sh -c 'echo user_allow_other >>/etc/fuse.conf'"))
+                mend: asRoot("sh -c '(echo; echo user_allow_other) >>/etc/fuse.conf'"))
         }
         let others = fuseConf.allowsOthers ? "may" : "can't, and need not,"
         return .fine(.fuseConf, "users \(others) mount with allow_other")
@@ -53,7 +54,9 @@ extension MachineFacts {
         let path = SystemPath.fusermount
         if isRoot { return .fine(.fusermount, "root mounts without fusermount3") }
         guard let fusermount else {
-            return .error(.fusermount, "\(path) is missing; users can't mount", mend: asRoot("apt-get install fuse3"))
+            return .error(
+                .fusermount, "\(path) is missing; users can't mount",
+                mend: asRoot("apt-get install --reinstall fuse3"))
         }
         if fusermount.user != 0 || fusermount.permissions & 0o4111 != 0o4111 {
             return .error(

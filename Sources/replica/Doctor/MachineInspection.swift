@@ -60,6 +60,9 @@ enum MachineInspection {
         let folder = "/proc/sys/fs/inotify"
         facts.inotifyInstances = .init(used: instances, limit: number("\(folder)/max_user_instances") ?? .max)
         facts.inotifyWatches = .init(used: watches, limit: number("\(folder)/max_user_watches") ?? .max)
+        let isUsedUp = ProcessInspection.isInotifyUsedUp()
+        if isUsedUp.instances { facts.inotifyInstances.used = facts.inotifyInstances.limit }
+        if isUsedUp.watches { facts.inotifyWatches.used = facts.inotifyWatches.limit }
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
             facts.descriptors = Int(clamping: limit.rlim_max)

@@ -19,6 +19,8 @@ struct PlaceFacts: Equatable {
     var freeFiles: Int64?
     var hasAttributes = true
     var isWritable = true
+    /// Whether it can't be written because its filesystem is mounted read-only.
+    var isReadOnly = false
 
     init() {}
 
@@ -31,7 +33,7 @@ struct PlaceFacts: Equatable {
             outcome = .silent
             return
         }
-        (hasAttributes, isWritable) = probe
+        (hasAttributes, isWritable, isReadOnly) = probe
     }
 
     /// Whether the folder can be reached. It may be in another user's mount, so no more is asked of it.

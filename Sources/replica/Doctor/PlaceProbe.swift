@@ -9,12 +9,13 @@ enum PlaceProbe {
     static let word = "--probe-place"
 
     /// - Returns: Nil if there is no answer in time.
-    static func ask(_ path: [UInt8]) -> (hasAttributes: Bool, isWritable: Bool)? {
+    static func ask(_ path: [UInt8]) -> (hasAttributes: Bool, isWritable: Bool, isReadOnly: Bool)? {
         let words = [Array(word.utf8), path]
         guard let result = BoundedProgram.run(SystemPath.ownProgram, words, seconds: DaemonProbe.helloSeconds) else {
             return nil
         }
-        return (!result.output.contains("no attributes"), !result.output.contains("not writable"))
+        let (lacks, isReadOnly) = (result.output, result.output.contains("read-only"))
+        return (!lacks.contains("no attributes"), !lacks.contains("not writable") && !isReadOnly, isReadOnly)
     }
 
     /// Prints what the place lacks.
@@ -22,6 +23,6 @@ enum PlaceProbe {
         guard CommandLine.argc > 2, let word = CommandLine.unsafeArgv[2] else { return }
         let path = FilePath(platformString: word)
         if !AttributeSupport.isThere(at: path) { Output.line("no attributes") }
-        if access(word, W_OK) != 0 { Output.line("not writable") }
+        if access(word, W_OK | X_OK) != 0 { Output.line(errno == EROFS ? "read-only" : "not writable") }
     }
 }

@@ -35,6 +35,15 @@ enum ProcessInspection {
         return (instances, watches)
     }
 
+    /// Whether this user can have no more inotify instances or watches. `/proc` does not show an ordinary user what its
+    /// daemons have: they are not dumpable.
+    static func isInotifyUsedUp() -> (instances: Bool, watches: Bool) {
+        let queue = inotify_init1(Int32(IN_CLOEXEC))
+        guard queue >= 0 else { return (errno == EMFILE, false) }
+        defer { close(queue) }
+        return (false, inotify_add_watch(queue, "/", UInt32(IN_DELETE_SELF)) < 0 && errno == ENOSPC)
+    }
+
     private static func isInotify(_ link: String) -> Bool {
         let name = Array("anon_inode:inotify".utf8)
         var bytes = [CChar](repeating: 0, count: name.count + 1)

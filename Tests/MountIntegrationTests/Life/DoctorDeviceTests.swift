@@ -70,7 +70,7 @@ import Testing
                     mount -t overlay -o "lowerdir=/usr/bin,upperdir=$HERE/ground/upper,workdir=$HERE/ground/work" none /usr/bin
                     rm /usr/bin/fusermount3
                     finds 20 "error    fusermount: /usr/bin/fusermount3 is missing; users can't mount" for_user
-                    equal "$(mend fusermount)" "sudo apt-get install fuse3"
+                    equal "$(mend fusermount)" "sudo apt-get install --reinstall fuse3"
                     finds - "fine     fusermount: root mounts without fusermount3" replica doctor
                     END
                     """#)

@@ -21,6 +21,11 @@ import Testing
                     finds 20 "error    d: state: $STATE/replica.db belongs to another user" for_user
                     equal "$(mend state)" "sudo chown $(id -u replicatest) $STATE/replica.db"
                     follow state for_user
+                    # What its user can't enter is a domain all the same.
+                    chmod 000 "$STATE"
+                    finds 20 "error    d: state: $STATE" for_user
+                    chmod 700 "$STATE"
+                    mended state for_user
                     END
                     """#)
         }
