@@ -103,7 +103,7 @@ package struct DomainDirectory: Sendable {
         guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else {
             // Without permission nothing is known about it.
             let reason = Errno(rawValue: errno)
-            if reason == .noSuchFileOrDirectory { return nil }
+            if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
             throw reason
         }
         try StateTrust.checkAbove(state)

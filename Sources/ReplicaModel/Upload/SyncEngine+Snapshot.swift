@@ -40,17 +40,4 @@ extension SyncEngine {
             return nil
         }
     }
-
-    func noteFullDisk() {
-        state.withLock { state in
-            // It does not bring back a store that is away.
-            if !state.isStoreReadable {
-                state.storeFailure?.retryAt = replica.now() + 5
-                return
-            }
-            state.storeFailure = Failure(
-                code: Failure.fullDisk, message: "no space left where the domain keeps its state", attempts: 1,
-                retryAt: replica.now() + 5)
-        }
-    }
 }

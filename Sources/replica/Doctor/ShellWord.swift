@@ -1,4 +1,4 @@
-import ReplicaControl
+import ChildProcess
 import SystemPackage
 
 /// Words of shell commands that are shown to the user.

@@ -1,0 +1,83 @@
+internal import Threads
+
+/// Failures of the store as a whole, and of this computer: while there is one, nothing is sent.
+extension SyncEngine {
+    /// Stops all sending for a while.
+    /// - Parameter isOfRecognition: Whether the failure comes from the recognition of the store. While the store is not
+    ///   recognized, other failures are not recorded.
+    func noteStoreFailure(_ error: RemoteStoreError, isOfRecognition: Bool = false) {
+        noteFailure(code: error.code, error.message, isOfRecognition: isOfRecognition)
+    }
+
+    /// The same for a failure of this computer.
+    func noteTrouble(_ trouble: StateTrouble) { noteFailure(code: Failure.state, trouble.message) }
+
+    private func noteFailure(code: String, _ message: String, isOfRecognition: Bool = false) {
+        let jitter = random()
+        let pause = pause.left
+        state.withLock { state in
+            // The user is asked about that: calls that were in flight must not clear the question.
+            guard isOfRecognition || !state.isOtherStore else { return }
+            // Who gave up, or fails here, does not bring back a store that is away.
+            if [RemoteStoreError.cancelled.code, Failure.state].contains(code), !state.isStoreReadable { return }
+            let attempts = (state.storeFailure?.attempts ?? 0) + 1
+            let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
+            // If the store requests a pause, its duration is used.
+            let retryAt = replica.now() + (pause > 0 ? pause : delay)
+            state.storeFailure = Failure(code: code, message: message, attempts: attempts, retryAt: retryAt)
+        }
+        if state.withLock({ !$0.isStoreReadable }) { noteDoubt(true) }
+    }
+
+    /// Nothing is sent while the disk of the domain's state is full.
+    func noteFullDisk() {
+        state.withLock { state in
+            // It does not bring back a store that is away.
+            if !state.isStoreReadable {
+                state.storeFailure?.retryAt = replica.now() + 5
+                return
+            }
+            state.storeFailure = Failure(
+                code: Failure.fullDisk, message: "no space left where the domain keeps its state", attempts: 1,
+                retryAt: replica.now() + 5)
+        }
+    }
+
+    /// A call succeeded: calls that were held back continue at once.
+    func clearStoreFailure() {
+        // As long as calls hang, others would.
+        let isFull = watch.isFullOfChanges
+        let wasTroubled = state.withLock { state in
+            guard !state.isOtherStore, !isFull || state.storeFailure?.code != RemoteStoreError.unanswered.code else {
+                return false
+            }
+            defer { state.storeFailure = nil }
+            return state.storeFailure != nil
+        }
+        if wasTroubled { retryAll() }
+    }
+
+    /// The store could be read. That clears no error that prevents changes, unless there are none to send.
+    func clearTroubleByReading() {
+        if let storeFailure = state.withLock({ $0.storeFailure }), storeFailure.isOfChanges,
+            replica.isStopped(by: storeFailure)
+        {
+            return
+        }
+        clearStoreFailure()
+    }
+
+    /// Retries everything that waits after a failure.
+    func retryAll() {
+        let numbers = replica.clearFailures()
+        uploadQueue.withLock { $0.add(numbers) }
+        wakeSignal.signal()
+    }
+}
+
+extension Replica {
+    /// Whether any item waits for the end of an error of the whole domain.
+    fileprivate func isStopped(by storeFailure: Failure) -> Bool {
+        withTree { $0.pending.values.contains { $0.failure.map { $0.code == storeFailure.code } ?? true } }
+    }
+}
