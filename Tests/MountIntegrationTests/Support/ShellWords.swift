@@ -1,14 +1,15 @@
+/// How long a script waits for anything, in seconds. It is part of the functions' text: other shells get only those.
+private let eventSeconds = 300
+
 /// The beginning of every test's script.
 let shellWords = #"""
     set -Eeuo pipefail
     umask 022
     cd "$HERE"
-    # Seconds: above all that a slow machine needs, below that of the script.
-    LIMIT=300
     trap 'echo "failed at line $LINENO: $BASH_COMMAND" >&2; tail -n 20 "$STATE/daemon.log" 2>/dev/null >&2' ERR
     fail() { echo "FAILED: $*" >&2; return 1; }
-    replica() { timeout $LIMIT "$BIN/replica" "$@"; }
-    mount_replica() { timeout $LIMIT "$BIN/mount.replica" "$@"; }
+    replica() { timeout \#(eventSeconds) "$BIN/replica" "$@"; }
+    mount_replica() { timeout \#(eventSeconds) "$BIN/mount.replica" "$@"; }
     # within SECONDS COMMAND...: repeats a command until it succeeds.
     within() {
         local end=$((SECONDS + $1))
@@ -18,9 +19,9 @@ let shellWords = #"""
             sleep 0.05
         done
     }
-    eventually() { within $LIMIT "$@"; }
+    eventually() { within \#(eventSeconds) "$@"; }
     # For what only the store's own polling brings.
-    in_time() { within $LIMIT "$@"; }
+    in_time() { within \#(eventSeconds) "$@"; }
     not() { if "$@"; then return 1; fi; }
     equal() { [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
     # prints TEXT COMMAND...: says just that on standard output, and succeeds. Of a function every command must, but for
@@ -46,7 +47,7 @@ let shellWords = #"""
     # `replica doctor` of another test may be looking at it.
     unmount_it() { eventually umount "$MNT"; end_daemon; }
     begin() { import_it; mount_it; }
-    settle() { timeout $((LIMIT + 10)) "$BIN/replica" wait d --timeout $LIMIT >/dev/null; }
+    settle() { timeout \#(eventSeconds + 10) "$BIN/replica" wait d --timeout \#(eventSeconds) >/dev/null; }
     same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
@@ -66,7 +67,7 @@ let shellWords = #"""
     }
     # Its last thread is gone, or nothing but a zombie that nobody has waited for.
     gone() {
-        local end=$((SECONDS + LIMIT)) state
+        local end=$((SECONDS + \#(eventSeconds))) state
         while [ $SECONDS -lt $end ]; do
             state=$(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) || state=
             case $state in
