@@ -101,6 +101,30 @@ import Threads
         }
     }
 
+    /// What programs put everywhere, and empty files, prove nothing, in the root and below.
+    @Test(arguments: StorageLikeness.all) func commonFilesProveNothing(_ likeness: StorageLikeness) async throws {
+        let paths = ["Photos/.DS_Store", "Photos/a", "Docs/.DS_Store", "Docs/b", ".profile", "x", "y"]
+        try await Self.run(paths, likeness) { scratch, store, anchor, _ in
+            for path in ["Photos", "Docs", ".profile", "x", "y"] { scratch.storage.take(path) }
+            scratch.storage.add(.folder, at: "Movies")
+            scratch.storage.put(Array(".profile".utf8), at: ".profile", attributes: PathAttributes())
+            scratch.storage.put(Array("Photos/.DS_Store".utf8), at: "Movies/.DS_Store", attributes: PathAttributes())
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
+    /// Another client tidied up.
+    @Test func whatWasMovedTogetherIsTheSameStorage() async throws {
+        try await Self.run(["a", "b", "c", "d", "e"]) { scratch, store, anchor, _ in
+            scratch.storage.add(.folder, at: "Archive")
+            for name in ["a", "b", "c", "d", "e"] {
+                scratch.storage.take(name)
+                scratch.storage.put(Array("other \(name)".utf8), at: "Archive/\(name)", attributes: PathAttributes())
+            }
+            _ = try await store.enumerateChanges(from: anchor)
+        }
+    }
+
     @Test func anotherStorageNeedsApproval() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             for path in ["a", "b"] { scratch.storage.take(path) }

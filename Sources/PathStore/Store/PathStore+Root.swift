@@ -77,14 +77,14 @@ extension PathStore {
         let known = try knownAtRoot()
         // What every disk may have, such as `.DS_Store`, comes first.
         let few = known.suffix(Self.fewItems)
-        var count = 0
+        var there: [(row: PathRow, entry: PathEntry)] = []
         for row in few {
             guard let entry = try await present(StoragePath([row.name])), row.isSame(as: entry) else { break }
-            if isSame(row, entry) { return sawRoot(now) }
-            count += 1
+            there.append((row, entry))
+            if proves(there, of: known) { return sawRoot(now) }
         }
         // Whoever asks for the present state needs an answer, even if nothing is known.
-        if count == few.count, !few.isEmpty || !isFresh { return sawRoot(now) }
+        if there.count == few.count, there.count * 2 >= known.count, !few.isEmpty || !isFresh { return sawRoot(now) }
         switch await listing(of: .root) {
         case .success(let entries):
             try await expectRoot(in: entries)
@@ -99,7 +99,7 @@ extension PathStore {
         guard options.asksAboutRoot, !rootMemory.withLock({ $0.isAccepted }) else { return }
         let known = try knownAtRoot()
         let there = known.compactMap { row in entries[row.name].map { (row: row, entry: $0) } }
-        if there.count * 2 >= known.count || there.contains(where: { isSame($0.row, $0.entry) }) { return }
+        if there.count * 2 >= known.count || proves(there, of: known) { return }
         if try await isRenamed(known, to: Array(entries.values)) { return }
         let isNew = rootMemory.withLock { memory in
             defer { memory.isOther = true }
@@ -110,11 +110,24 @@ extension PathStore {
         throw .serverUnreachable
     }
 
-    /// Whether an entry can be nothing but the item. A folder of the same name can.
+    /// Whether entries prove that it is the same storage: one that the storage identifies, or two that are unchanged. One can be
+    /// on another storage as well, where a version is made of the content, or of time and size; of few items it is enough.
+    private func proves(_ there: [(row: PathRow, entry: PathEntry)], of known: [PathRow]) -> Bool {
+        let isAllCommon = known.allSatisfy { Self.isCommon($0.name) }
+        let same = there.filter { isSame($0.row, $0.entry) && (isAllCommon || !Self.isCommon($0.row.name)) }
+        return same.count >= (known.count < 4 ? 1 : 2) || same.contains { $0.entry.identity != nil }
+    }
+
+    /// Whether many disks have an entry of this name: `.DS_Store`, `@eaDir`, `#recycle`, what a new home has.
+    private static func isCommon(_ name: FileName) -> Bool {
+        name.bytes.first.map { [UInt8(ascii: "."), UInt8(ascii: "@"), UInt8(ascii: "#")].contains($0) } ?? true
+    }
+
+    /// Whether an entry can be nothing but the item. A folder of the same name can, and so can an empty file.
     private func isSame(_ row: PathRow, _ entry: PathEntry) -> Bool {
         guard row.isSame(as: entry) else { return false }
         switch entry.kind {
-        case .file: return entry.version != nil && entry.version == row.version
+        case .file: return entry.size > 0 && entry.version != nil && entry.version == row.version
         case .symlink(let target): return target == row.target
         case .folder: return entry.identity != nil
         }
@@ -165,24 +178,28 @@ extension PathStore {
         }
     }
 
-    /// Whether one of them exists under another name.
+    /// Whether one of them exists under another name, or they were moved together.
     private func isRenamed(_ known: [PathRow], to entries: [PathEntry]) async throws(RemoteStoreError) -> Bool {
         let identities = Set(known.compactMap(\.identity))
         let versions = Set(known.filter { $0.kind == .file && $0.size > 0 }.compactMap(\.version))
         let isThere = entries.contains { entry in
-            entry.identity.map(identities.contains) ?? false
-                || entry.kind == .file && (entry.version.map(versions.contains) ?? false)
+            if entry.identity.map(identities.contains) ?? false { return true }
+            guard entry.kind == .file, let name = entry.path.name, !Self.isCommon(name) else { return false }
+            return entry.version.map(versions.contains) ?? false
         }
         if isThere { return true }
         let below = try table.read { database in
-            try known.filter { $0.kind == .folder }.map { folder in
-                Set(try database.rows(in: folder.id).map(\.name))
-            }
+            try known.filter { $0.kind == .folder }.map { try database.rows(in: $0.id).map(\.name) }
         }
-        for folder in entries.filter({ $0.kind == .folder }).prefix(Self.mostFolders) {
+        let groups = (below + [known.map(\.name)])
+            .map { names in Set(names.filter { !Self.isCommon($0) }) }.filter { !$0.isEmpty }
+        let folders = entries.filter { $0.kind == .folder }.sorted { $0.path.description < $1.path.description }
+        for folder in folders.prefix(Self.mostFolders) {
             switch await listing(of: folder.path) {
             case .success(let found):
-                if below.contains(where: { names in found.keys.contains(where: names.contains) }) { return true }
+                // A single name may be in any folder.
+                let isOne = groups.contains { names in names.count { found[$0] != nil } * 2 >= names.count }
+                if isOne { return true }
             case .failure(.notFound), .failure(.unavailable): continue
             case .failure(let error): throw error.general
             }
