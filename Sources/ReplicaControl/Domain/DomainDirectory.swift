@@ -161,6 +161,8 @@ extension [DomainDirectory] {
 
     /// The domain kept in this store, or nil if none is.
     package func domain(storedAt store: StoreURL) throws -> DomainLocation? {
-        try domains().first { $0.record.isStored(at: store) }
+        let all = try domains()
+        // Earlier versions made one for each spelling.
+        return all.first { $0.record.isStored(underExactly: store) } ?? all.first { $0.record.isStored(at: store) }
     }
 }

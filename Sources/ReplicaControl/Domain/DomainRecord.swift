@@ -22,9 +22,12 @@ package struct DomainRecord: Codable, Equatable, Sendable {
         self.options = options
     }
 
+    /// Whether the domain was created for this URL, in the same spelling.
+    package func isStored(underExactly store: StoreURL) -> Bool { self.store.utf8.elementsEqual(store.text.utf8) }
+
     /// Whether this is its store, in whichever spelling.
     package func isStored(at store: StoreURL) -> Bool {
-        do { return try StoreURL(self.store).isSame(as: store) } catch { return self.store == store.text }
+        do { return try StoreURL(self.store).isSame(as: store) } catch { return isStored(underExactly: store) }
     }
 
     /// Reads the bytes of a `domain.json`.

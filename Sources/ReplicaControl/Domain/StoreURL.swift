@@ -64,7 +64,9 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether both are of one store: of the same text after the scheme, or of one directory however its path is spelled.
     package func isSame(as other: StoreURL) -> Bool {
-        scheme == other.scheme && (rest == other.rest || scheme == "file" && components == other.components)
+        // Byte by byte: strings of the same characters in other normal forms are equal.
+        scheme == other.scheme
+            && (rest.utf8.elementsEqual(other.rest.utf8) || scheme == "file" && components == other.components)
     }
 
     /// The names in a `file:` URL's path. `..` stays: what it leads to depends on links.

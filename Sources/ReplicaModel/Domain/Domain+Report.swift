@@ -14,7 +14,7 @@ extension Domain {
         let refused = engine.state.withLock { state in
             state.rejected.refused.count + Set(state.rejected.leftOut.keys).union(state.postponed.unknown).count
         }
-        let notFetched = engine.fetches.withLock { $0.failed.reason }
+        let notFetched = engine.reasonOfFailedFetches()
         return DomainReport(
             state: state, reason: reason ?? failures.reason ?? notFetched, nextTry: engine.nextTry(of: failures),
             pending: pending,

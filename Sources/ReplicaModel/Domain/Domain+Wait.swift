@@ -16,7 +16,9 @@ extension Domain {
         work: RequestProgress = RequestProgress(), isShown: Bool = false
     ) async throws {
         try await engine.awaited {
-            try await engine.lookingEverywhere { try await becomeStable(work, tellsAll: isShown) }
+            try await engine.lookingEverywhere(isInsisting: isShown) {
+                try await becomeStable(work, tellsAll: isShown)
+            }
             try await engine.makeDurable()
             if isShown { try await awaitInvalidations() }
         }

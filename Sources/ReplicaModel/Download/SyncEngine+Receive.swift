@@ -59,7 +59,8 @@ extension SyncEngine {
             let jitter = random()
             state.withLock { state in
                 let attempts = (state.feedTrouble?.attempts ?? 0) + 1
-                let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
+                let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
+                let retryAt = replica.now() + delay
                 state.feedTrouble = Failure(
                     code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
                 state.pulls.next = retryAt

@@ -18,12 +18,18 @@ extension SyncEngine {
         state.withLock { state in
             // The user is asked about that: calls that were in flight must not clear the question.
             guard isOfRecognition || !state.isOtherStore else { return }
-            // Who gave up, or fails here, does not bring back a store that is away.
-            if [RemoteStoreError.cancelled.code, Failure.state].contains(code), !state.isStoreReadable { return }
+            // Who gave up does not bring back a store that is away.
+            if code == RemoteStoreError.cancelled.code, !state.isStoreReadable { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             // If the store requests a pause, its duration is used.
             let retryAt = replica.now() + (pause > 0 ? pause : delay)
+            // A failure here does not either, but is not repeated at once.
+            if code == Failure.state, !state.isStoreReadable {
+                state.storeFailure?.attempts = attempts
+                state.storeFailure?.retryAt = retryAt
+                return
+            }
             state.storeFailure = Failure(code: code, message: message, attempts: attempts, retryAt: retryAt)
         }
         if state.withLock({ !$0.isStoreReadable }) { noteDoubt(true) }

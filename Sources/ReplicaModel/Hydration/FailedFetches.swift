@@ -12,11 +12,13 @@ struct FailedFetches {
             ? "not downloaded: \(message)" : "\(messages.count) items not downloaded, one of them: \(message)"
     }
 
-    /// - Returns: Whether it is news.
+    var numbers: [ItemNumber] { Array(messages.keys) }
+
+    /// - Returns: Whether it is remembered, and news.
     mutating func note(_ number: ItemNumber, _ message: String) -> Bool {
-        let isKnown = messages[number] == message
-        if messages.count < Self.most { messages[number] = message }
-        return !isKnown
+        guard messages[number] != message, messages[number] != nil || messages.count < Self.most else { return false }
+        messages[number] = message
+        return true
     }
 
     /// - Returns: Whether it had failed.

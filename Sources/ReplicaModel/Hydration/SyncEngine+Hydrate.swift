@@ -167,16 +167,34 @@ extension SyncEngine {
         default: return
         }
         guard number != .root else { return }
-        replica.noteFailure(of: identifier, error, retryAt: replica.now())
         guard fetches.withLock({ $0.failed.note(number, error.message) }) else { return }
+        // Why something can't be sent is what counts there.
+        if replica.withTree({ $0.pending[number] == nil }) {
+            replica.noteFailure(of: identifier, error, retryAt: replica.now())
+        }
         log.warning("an item cannot be fetched", metadata: ["item": "\(number)", "error": "\(error.message)"])
         replica.post(.error, number, detail: error.message)
     }
 
     /// An item was fetched.
     func endFailedFetch(of number: ItemNumber) {
-        guard fetches.withLock({ $0.failed.end(number) }) else { return }
-        replica.forgetFailures([number])
+        let hadFailed = fetches.withLock { $0.failed.end(number) }
+        // Or in the last run.
+        if hadFailed || replica.withTree({ $0.items[number]?.failure != nil }) { replica.forgetFailures([number]) }
+    }
+
+    /// Why items could not be fetched that are still not here.
+    func reasonOfFailedFetches() -> String? {
+        let numbers = fetches.withLock { $0.failed.numbers }
+        let needless = replica.withTree { tree in
+            numbers.filter { number in
+                tree.items[number].map { $0.isDeleted || $0.kind == .file && $0.materialization == .whole } ?? true
+            }
+        }
+        return fetches.withLock { fetches in
+            for number in needless { _ = fetches.failed.end(number) }
+            return fetches.failed.reason
+        }
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {

@@ -19,6 +19,7 @@ extension SyncEngine {
             guard excess > 0 else { return 0 }
             await makeDurableIfPossible()
             for number in try replica.evictionCandidates() where excess > 0 {
+                if Task.isCancelled { break }
                 do throws(EvictionRefusal) {
                     excess -= try evict(number) ?? 0
                 } catch {
@@ -30,11 +31,12 @@ extension SyncEngine {
             log.error("the cache can't be trimmed", metadata: ["error": "\(error)"])
         }
         let end = replica.now()
-        return end + (end - begin) * Self.pauseAfterTrimming
+        return end + min((end - begin) * Self.pauseAfterTrimming, Self.longestPauseSeconds)
     }
 
     /// The pause after an attempt that freed too little, as a multiple of its duration.
     private static let pauseAfterTrimming = 10.0
+    private static let longestPauseSeconds = 60.0
 
     /// More than the size of any disk, and small enough not to overflow in sums.
     private static let mostFree: Int64 = 1 << 60

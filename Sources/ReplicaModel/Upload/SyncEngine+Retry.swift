@@ -37,11 +37,12 @@ extension SyncEngine {
         return try await body()
     }
 
-    /// Runs `body`, which waits for all that the store has: a look everywhere that fails meanwhile is made again, however often.
-    func lookingEverywhere<Value>(_ body: () async throws -> Value) async throws -> Value {
-        state.withLock { $0.pulls.lookers += 1 }
+    /// Runs `body`, which waits for all that the store has.
+    /// - Parameter isInsisting: Whether a look everywhere that fails meanwhile is made again, however often.
+    func lookingEverywhere<Value>(isInsisting: Bool, _ body: () async throws -> Value) async throws -> Value {
+        if isInsisting { state.withLock { $0.pulls.lookers += 1 } }
         store.pollEverything()
-        defer { state.withLock { $0.pulls.lookers -= 1 } }
+        defer { if isInsisting { state.withLock { $0.pulls.lookers -= 1 } } }
         return try await body()
     }
 }

@@ -17,7 +17,12 @@ enum DeadMount {
         guard let record = MountRecord.read(state: domain.state) else { return nil }
         if record.isThere { return record.path }
         // In a copied mount namespace it has another ID, but the same device.
-        do { return try MountTable.top(at: record.path.path)?.device == record.device ? record.path : nil } catch {
+        do {
+            let top = try MountTable.top(at: record.path.path)
+            // Another filesystem may have got the number since.
+            return top?.type == "fuse.replica" && top?.source == domain.name.text && top?.device == record.device
+                ? record.path : nil
+        } catch {
             return nil
         }
     }
