@@ -25,10 +25,18 @@ extension DirectoryTree {
             template: template, base: base, fields: fields, old: found, present: present, folder: folder,
             place: EntryPlace(parent: folder.key, name: name))
         let places = [(found.place, found.folder), (change.place, folder.handle)]
-        return try changing(places) { () throws(RemoteStoreError) in
+        return try changing(places, moving: try movedFolder(change)) { () throws(RemoteStoreError) in
             var result = try carryOut(change, contents, flag)
             if contents == nil { result.shouldFetchContent = !change.left(result.item) }
             return result
+        }
+    }
+
+    /// A folder that gets another parent: rename(2) changes its `..`.
+    private func movedFolder(_ change: Change) throws(RemoteStoreError) -> (key: ItemKey, handle: Handle)? {
+        guard change.present.kind == .folder, change.place.parent != change.old.place.parent else { return nil }
+        return try at(path(change.old.names)) { () throws(Errno) in
+            (change.old.key, try Linux.openFolder(change.old.place.name, in: change.old.folder))
         }
     }
 
@@ -245,6 +253,9 @@ extension DirectoryTree {
             // If the content is not the base's, its date is not set: that would hide the difference.
             let status = try self.status(of: file, at: change.place)
             guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }
+            if fields.contains(.mode), let mode = change.template.metadata.mode {
+                lifted.note(mode & 0o1777, of: change.old.key)
+            }
             let isOther = status.kind == .file && status.contentVersion != change.base.content
             let withheld = isOther ? fields.intersection(.modificationDate) : []
             return try dress(file, change.template.metadata, fields.subtracting(withheld)).union(withheld)

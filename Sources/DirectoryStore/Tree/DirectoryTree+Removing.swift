@@ -100,9 +100,11 @@ extension DirectoryTree {
 
     /// Runs `body`, which changes entries at these places of open folders.
     func changing<Result>(
-        _ places: [(place: EntryPlace, folder: Handle)], _ body: () throws(RemoteStoreError) -> Result
+        _ places: [(place: EntryPlace, folder: Handle)], moving folder: (key: ItemKey, handle: Handle)? = nil,
+        _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
-        try lifted.around(places.map { ($0.place.parent, $0.folder) }) { () throws(RemoteStoreError) in
+        let folders = places.map { (key: $0.place.parent, handle: $0.folder) } + (folder.map { [$0] } ?? [])
+        return try lifted.around(folders) { () throws(RemoteStoreError) in
             try quietly(places.map(\.place), body)
         }
     }

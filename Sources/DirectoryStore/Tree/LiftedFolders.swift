@@ -29,6 +29,9 @@ final class LiftedFolders: Sendable {
         lifted.withLock { $0[key].map { $0.mode | Self.needed == mode ? $0.mode : mode } ?? mode }
     }
 
+    /// Records the mode that a call is about to set.
+    func note(_ mode: UInt16, of key: ItemKey) { lifted.withLock { $0[key]?.mode = mode } }
+
     private func lift(_ key: ItemKey, _ folder: Handle) -> Bool {
         lifted.withLock { lifted in
             if lifted[key] != nil {
@@ -39,7 +42,9 @@ final class LiftedFolders: Sendable {
             guard fstat(folder.raw, &status) == 0, status.st_uid == geteuid() else { return false }
             let mode = UInt16(status.st_mode & 0o7777)
             // If that fails, so does the call, with its own error.
-            guard mode & Self.needed != Self.needed, chmod(folder.path, mode_t(mode | Self.needed)) == 0 else {
+            guard mode & Self.needed != Self.needed, OwnerPermissions.canRestore(status.st_mode, group: status.st_gid),
+                chmod(folder.path, mode_t(mode | Self.needed)) == 0
+            else {
                 return false
             }
             lifted[key] = Lifted(mode: mode)
@@ -53,7 +58,7 @@ final class LiftedFolders: Sendable {
             lifted[key]?.calls -= 1
             guard own.calls == 1 else { return }
             var status = stat()
-            // Another program's chmod meanwhile stays.
+            // Another program's chmod meanwhile stays, unless it is to the same mode.
             if fstat(folder.raw, &status) == 0, UInt16(status.st_mode & 0o7777) == own.mode | Self.needed {
                 _ = chmod(folder.path, mode_t(own.mode))
             }

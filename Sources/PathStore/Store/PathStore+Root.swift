@@ -99,7 +99,11 @@ extension PathStore {
         guard options.asksAboutRoot, !rootMemory.withLock({ $0.isAccepted }) else { return }
         let known = try knownAtRoot()
         let there = known.compactMap { row in entries[row.name].map { (row: row, entry: $0) } }
-        if there.count * 2 >= known.count || proves(there, of: known) { return }
+        if there.count * 2 >= known.count || proves(there, of: known) {
+            // From now on a few of them are enough.
+            if !isNoted(known) { rootMemory.withLock { $0.listed = Set(there.map(\.row.id)) } }
+            return
+        }
         if try await isRenamed(known, to: Array(entries.values)) { return }
         let isNew = rootMemory.withLock { memory in
             defer { memory.isOther = true }
@@ -113,9 +117,17 @@ extension PathStore {
     /// Whether entries prove that it is the same storage: one that the storage identifies, or two that are unchanged. One can be
     /// on another storage as well, where a version is made of the content, or of time and size; of few items it is enough.
     private func proves(_ there: [(row: PathRow, entry: PathEntry)], of known: [PathRow]) -> Bool {
+        // One that was created just now may be on whatever is there.
+        guard isNoted(known) else { return false }
         let isAllCommon = known.allSatisfy { Self.isCommon($0.name) }
         let same = there.filter { isSame($0.row, $0.entry) && (isAllCommon || !Self.isCommon($0.row.name)) }
         return same.count >= (known.count < 4 ? 1 : 2) || same.contains { $0.entry.identity != nil }
+    }
+
+    /// Whether any of them was in a listing.
+    private func isNoted(_ known: [PathRow]) -> Bool {
+        guard let listed = rootMemory.withLock({ $0.listed }) else { return true }
+        return known.contains { listed.contains($0.id) }
     }
 
     /// Whether many disks have an entry of this name: `.DS_Store`, `@eaDir`, `#recycle`, what a new home has.

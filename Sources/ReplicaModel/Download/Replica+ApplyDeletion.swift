@@ -147,6 +147,10 @@ extension Tree {
 /// Removes the placeholders in an open folder and in those below it: dataless and empty files, symlinks, and folders
 /// that are then empty. Files with content stay.
 private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Errno) {
+    try HeldFile(descriptor: folder).asOwnerOfFolder { () throws(Errno) in try clear(folder, mark) }
+}
+
+private func clear(_ folder: Int32, _ mark: DatalessMark) throws(Errno) {
     for line in try FolderListing(of: folder, mark: mark).lines {
         if line.status.kind == .folder {
             if line.status.isMountPoint { continue }

@@ -28,6 +28,12 @@ import Testing
                 equal "$(stat -c %a "$MNT/rod")" 555
                 inside "$STORE/rod" 'rm new link; rmdir folder; echo other >moved'
                 settle; same; prints other cat "$MNT/rod/moved"
+                # A folder that moves, one whose listing was dropped, and one that is gone.
+                mkdir "$STORE/other"; mkdir "$STORE/rod2"; echo t >"$STORE/rod2/t"; chmod 555 "$STORE/rod2"; settle
+                ls "$MNT/rod2" >/dev/null; chmod 755 "$STORE/rod2"; mv "$STORE/rod2" "$STORE/other/"; chmod 555 "$STORE/other/rod2"
+                settle; same; equal "$(stat -c %a "$MNT/other/rod2")" 555
+                replica forget "$MNT/other/rod2" >/dev/null; chmod 755 "$STORE/other/rod2"; rm -r "$STORE/other/rod2"
+                settle; same
                 # A placeholder that nobody may read is a placeholder after a crash too.
                 replica evict "$MNT/ro" >/dev/null; chmod 000 "$MNT/ro"; settle
                 pid=$(daemon); kill -9 "$pid"; gone "$pid"
@@ -52,7 +58,11 @@ import Testing
                 cp -a own/mod "$MNT/"; settle; same
                 here=$(modes "$MNT"); prints "$here" modes "$STORE"
                 prints "$(modes own)" modes "$MNT"
-                chmod 755 "$MNT/mod"; echo z >"$MNT/mod/z"; mv "$MNT/mod/x" "$MNT/mod/w"; rm "$MNT/mod/l"
+                mkdir "$MNT/above"; mv "$MNT/mod" "$MNT/above/" 2>/dev/null || { chmod 755 "$MNT/mod"; mv "$MNT/mod" "$MNT/above/"; }
+                chmod 555 "$MNT/above/mod"; settle; same; mv "$MNT/above/mod" "$MNT/" 2>/dev/null ||
+                    { chmod 755 "$MNT/above/mod"; mv "$MNT/above/mod" "$MNT/"; }
+                chmod 755 "$MNT/mod"; settle; equal "$(stat -c %a "$STORE/mod")" 755
+                echo z >"$MNT/mod/z"; mv "$MNT/mod/x" "$MNT/mod/w"; rm "$MNT/mod/l"
                 chmod 555 "$MNT/mod"; settle; same
                 here=$(modes "$MNT"); prints "$here" modes "$STORE"
                 fusermount3 -u "$MNT"; end_daemon
