@@ -19,7 +19,8 @@ final class LiftedFolders: Sendable {
         _ folders: [(key: ItemKey, handle: Handle)], _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
         guard geteuid() != 0 else { return try body() }
-        let held = folders.filter { lift($0.key, $0.handle) }
+        // The root is the user's own directory: whoever closes it means the store.
+        let held = folders.filter { $0.key != .root && lift($0.key, $0.handle) }
         defer { for folder in held { lower(folder.key, folder.handle) } }
         return try body()
     }

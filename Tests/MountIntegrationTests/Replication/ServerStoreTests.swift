@@ -107,7 +107,7 @@ import Testing
             has said '--create (-o create) creates it'
             # There the state can't be created, after the directory was.
             XDG_DATA_HOME=/proc replica import d "$SRC" --store "$url" --create 2>said && fail 'there can be no state'
-            has said '/proc/replica can'"'"'t be made'
+            has said '/proc/replica can'"'"'t be created'
             not test -e storage/new
             content_is "$SRC/file" text
             replica import d "$SRC" --store "$url" --create >/dev/null
