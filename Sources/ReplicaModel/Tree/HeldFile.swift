@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A backing file that is held by an `O_PATH` descriptor: calls reach this file only, even if its name is changed.
+/// A backing file that is held by an `O_PATH` descriptor: calls reach this file only, even if its name is changed. Large: one
+/// method for each call.
 ///
 /// A process that had a folder open before the import can replace a name by a symlink at any moment. A call that takes
 /// a name and always follows symlinks would be made as root on the symlink's target.
