@@ -56,10 +56,11 @@ import Threads
         let server = try S3Server.shared
         let isDead = Locked(true)
         let session = try FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
-            let isLost = request.words[1].contains("partNumber=3") && isDead.withLock { $0 }
+            // The last one: by then parts have arrived, without which nobody would continue it.
+            let isLost = request.words[1].contains("partNumber=10") && isDead.withLock { $0 }
             return isLost ? .lostRequest : nil
         }
-        let content = [UInt8](repeating: 7, count: 300_000)
+        let content = [UInt8](repeating: 7, count: 600_000)
         try await session.run { store in
             let made = try await session.armed {
                 try? await store.createOnce("large", content)
