@@ -93,6 +93,20 @@ import Threads
         }
     }
 
+    /// What was created right after the loss is on the wrong storage.
+    @Test(arguments: StorageLikeness.all)
+    func whatIsCreatedNowVouchesForNoStorage(_ likeness: StorageLikeness) async throws {
+        try await Self.run([], likeness) { scratch, store, anchor, clock in
+            let names = ["a", "b", "c", "d", "e", "f"]
+            for name in names { try await store.make(name) }
+            for name in names { scratch.storage.take(name) }
+            // The last check is valid for a moment.
+            for name in ["y", "z"] { try await store.make(name) }
+            clock.withLock { $0 += 60_000_000_000 }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
     @Test func aStorageOfWhichNothingIsKnownIsAskedAsWell() async throws {
         try await Self.run([]) { scratch, store, anchor, _ in
             try await store.recognize(anchor)

@@ -104,7 +104,10 @@ extension PathStore {
             if !isNoted(known) { rootMemory.withLock { $0.listed = Set(there.map(\.row.id)) } }
             return
         }
-        if try await isRenamed(known, to: Array(entries.values)) { return }
+        // What is there under its own name was judged already.
+        let former = Set(there.filter { $0.row.isSame(as: $0.entry) }.map(\.row.name))
+        let strangers = entries.filter { !former.contains($0.key) }.map(\.value)
+        if try await isRenamed(known.filter { !former.contains($0.name) }, to: strangers) { return }
         let isNew = rootMemory.withLock { memory in
             defer { memory.isOther = true }
             return !memory.isOther
@@ -114,14 +117,12 @@ extension PathStore {
         throw .serverUnreachable
     }
 
-    /// Whether entries prove that it is the same storage: one that the storage identifies, or two that are unchanged. One can be
-    /// on another storage as well, where a version is made of the content, or of time and size; of few items it is enough.
+    /// Whether entries prove that it is the same storage: one of them is unchanged, and is not of a name that many disks have.
     private func proves(_ there: [(row: PathRow, entry: PathEntry)], of known: [PathRow]) -> Bool {
         // One that was created just now may be on whatever is there.
         guard isNoted(known) else { return false }
         let isAllCommon = known.allSatisfy { Self.isCommon($0.name) }
-        let same = there.filter { isSame($0.row, $0.entry) && (isAllCommon || !Self.isCommon($0.row.name)) }
-        return same.count >= (known.count < 4 ? 1 : 2) || same.contains { $0.entry.identity != nil }
+        return there.contains { isSame($0.row, $0.entry) && (isAllCommon || !Self.isCommon($0.row.name)) }
     }
 
     /// Whether any of them was in a listing.
