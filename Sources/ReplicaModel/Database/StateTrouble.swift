@@ -1,6 +1,6 @@
 /// This computer's database or tree failed while the store's changes were recorded: that says nothing about the store.
 struct StateTrouble: Error, Hashable {
-    /// One line for a person.
+    /// One line for the user.
     var message: String
 
     /// - Parameter what: `read` or `written`.

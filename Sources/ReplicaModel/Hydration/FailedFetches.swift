@@ -5,7 +5,7 @@ struct FailedFetches {
     /// How many are remembered.
     private static let most = 1_000
 
-    /// One line for a person.
+    /// One line for the user.
     var reason: String? {
         guard let message = messages.values.first else { return nil }
         return messages.count == 1
