@@ -81,32 +81,17 @@ extension Linux {
     }
 
     static func setAttribute(_ name: String, _ value: [UInt8], of file: Handle) throws(Errno) {
-        try asOwner(of: file) { () throws(Errno) in try check { fsetxattr(file.raw, name, value, value.count, 0) } }
+        try OwnerPermissions.ifNeeded(S_IWUSR, of: file.raw) { () throws(Errno) in
+            try check { fsetxattr(file.raw, name, value, value.count, 0) }
+        }
     }
 
     /// Removes an attribute; succeeds if it does not exist.
     static func removeAttribute(_ name: String, of file: Handle) throws(Errno) {
         do {
-            try asOwner(of: file) { () throws(Errno) in try check { fremovexattr(file.raw, name) } }
+            try OwnerPermissions.ifNeeded(S_IWUSR, of: file.raw) { () throws(Errno) in
+                try check { fremovexattr(file.raw, name) }
+            }
         } catch .noData {}
-    }
-
-    /// Makes a call on an open file or folder that the store's user owns and may not write: with the permission, for the
-    /// duration of the call.
-    @discardableResult
-    private static func asOwner<Result>(
-        of file: Handle, _ call: () throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        do throws(Errno) {
-            return try call()
-        } catch {
-            var status = stat()
-            guard error == .permissionDenied, geteuid() != 0, fstat(file.raw, &status) == 0,
-                status.st_uid == geteuid(), status.st_mode & S_IWUSR == 0
-            else { throw error }
-            try check { fchmod(file.raw, status.st_mode & 0o7777 | S_IWUSR) }
-            defer { _ = fchmod(file.raw, status.st_mode & 0o7777) }
-            return try call()
-        }
     }
 }

@@ -36,12 +36,9 @@ enum Linux {
         } catch {
             guard error == .permissionDenied, geteuid() != 0 else { throw error }
             let held = try open(name, in: folder, CL_O_PATH)
-            let status = try status(of: held)
-            let mode = mode_t(status.mode)
-            guard status.owner == geteuid(), status.kind != .symlink, mode & S_IRUSR == 0 else { throw error }
-            try check { chmod(held.path, mode | S_IRUSR) }
-            defer { _ = chmod(held.path, mode) }
-            return try open(path: held.path, O_RDONLY | O_NONBLOCK)
+            return try OwnerPermissions.with(S_IRUSR, of: held.raw) { () throws(Errno) in
+                try open(path: held.path, O_RDONLY | O_NONBLOCK)
+            }
         }
     }
 

@@ -12,7 +12,7 @@ final class LiftedFolders: Sendable {
         var calls = 1
     }
     private let lifted = Locked<[ItemKey: Lifted]>([:])
-    private static let needed = UInt16(S_IWUSR | S_IXUSR)
+    private static let needed = UInt16(OwnerPermissions.toChangeEntries)
 
     /// Calls `body` while entries of the folders can be changed.
     func around<Result>(
@@ -39,16 +39,11 @@ final class LiftedFolders: Sendable {
                 lifted[key]?.calls += 1
                 return true
             }
-            var status = stat()
-            guard fstat(folder.raw, &status) == 0, status.st_uid == geteuid() else { return false }
-            let mode = UInt16(status.st_mode & 0o7777)
             // If that fails, so does the call, with its own error.
-            guard mode & Self.needed != Self.needed, OwnerPermissions.canRestore(status.st_mode, group: status.st_gid),
-                chmod(folder.path, mode_t(mode | Self.needed)) == 0
-            else {
+            guard let mode = try? OwnerPermissions.lift(OwnerPermissions.toChangeEntries, of: folder.raw) else {
                 return false
             }
-            lifted[key] = Lifted(mode: mode)
+            lifted[key] = Lifted(mode: UInt16(mode))
             return true
         }
     }
@@ -61,7 +56,7 @@ final class LiftedFolders: Sendable {
             var status = stat()
             // Another program's chmod meanwhile stays, unless it is to the same mode.
             if fstat(folder.raw, &status) == 0, UInt16(status.st_mode & 0o7777) == own.mode | Self.needed {
-                _ = chmod(folder.path, mode_t(own.mode))
+                OwnerPermissions.restore(mode_t(own.mode), of: folder.raw)
             }
             lifted[key] = nil
         }

@@ -147,7 +147,9 @@ extension Tree {
 /// Removes the placeholders in an open folder and in those below it: dataless and empty files, symlinks, and folders
 /// that are then empty. Files with content stay.
 private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Errno) {
-    try HeldFile(descriptor: folder).asOwnerOfFolder { () throws(Errno) in try clear(folder, mark) }
+    try OwnerPermissions.with(OwnerPermissions.toChangeEntries, of: folder) { () throws(Errno) in
+        try clear(folder, mark)
+    }
 }
 
 private func clear(_ folder: Int32, _ mark: DatalessMark) throws(Errno) {

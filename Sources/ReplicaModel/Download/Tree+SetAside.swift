@@ -96,11 +96,9 @@ extension BackingPath {
         }
         // An owner without write permission for a folder can't move it.
         try hold { (file) throws(Errno) in
-            let mode = UInt32(try file.status().permissions)
-            try file.setMode(0o700)
-            let moved = Result { () throws(Errno) in try rename(to: other, CL_RENAME_NOREPLACE) }
-            try file.setMode(mode)
-            try moved.get()
+            try OwnerPermissions.with(OwnerPermissions.toChangeEntries, of: file.descriptor) { () throws(Errno) in
+                try rename(to: other, CL_RENAME_NOREPLACE)
+            }
         }
     }
 

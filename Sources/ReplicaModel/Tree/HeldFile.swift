@@ -80,7 +80,7 @@ struct HeldFile {
             case O_WRONLY: S_IWUSR
             default: S_IRUSR | S_IWUSR
             }
-        return try asOwner(needed) { () throws(Errno) in
+        return try OwnerPermissions.ifNeeded(needed, of: descriptor) { () throws(Errno) in
             try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))
         }
     }
@@ -92,7 +92,7 @@ struct HeldFile {
         func get(_ value: UnsafeMutableRawPointer?, _ size: Int) -> Int {
             isReadable ? fgetxattr(descriptor, name, value, size) : getxattr(path, name, value, size)
         }
-        return try asOwner(S_IRUSR) { () throws(Errno) in
+        return try OwnerPermissions.ifNeeded(S_IRUSR, of: descriptor) { () throws(Errno) in
             var size = try Errno.check(get(nil, 0))
             while true {
                 var value = [UInt8](repeating: 0, count: size)
@@ -124,7 +124,7 @@ struct HeldFile {
 
     /// Sets an attribute; nil removes it.
     func setXattr(_ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32 = 0) throws(Errno) {
-        try asOwner(S_IWUSR) { () throws(Errno) in
+        try OwnerPermissions.ifNeeded(S_IWUSR, of: descriptor) { () throws(Errno) in
             guard let value else {
                 try Errno.check(removexattr(path, name))
                 return
@@ -135,7 +135,7 @@ struct HeldFile {
 
     /// Sets an attribute, new or not.
     func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
-        try asOwner(S_IWUSR) { () throws(Errno) in
+        try OwnerPermissions.ifNeeded(S_IWUSR, of: descriptor) { () throws(Errno) in
             try Errno.check(setxattr(path, name, value, value.count, 0))
         }
     }
