@@ -34,7 +34,8 @@ import Testing
     /// Asks until the items of these names were told, and gives the names of those that may be rewritten.
     private func told(_ names: Set<String>, _ anchor: inout SyncAnchor) async throws -> Set<String> {
         var (seen, rewritten): (Set<String>, Set<String>) = ([], [])
-        while !seen.isSuperset(of: names) {
+        let end = ContinuousClock.now + eventLimit
+        while !seen.isSuperset(of: names), .now < end {
             let batch = try await store.enumerateChanges(from: anchor)
             anchor = batch.anchor
             for item in batch.updated {
@@ -43,6 +44,16 @@ import Testing
             }
         }
         return rewritten
+    }
+
+    /// The event of a write mentions only the name that the program used.
+    @Test(arguments: ["xxxx", "longer"]) func aWriteThroughOneNameIsReportedForAll(_ content: String) async throws {
+        write("aaaa", "one")
+        for name in ["two", "three"] { #expect(link(path("one"), path(name)) == 0) }
+        _ = try await store.all()
+        var anchor = try await store.currentAnchor()
+        write(content, "two")
+        #expect(try await told(["one", "two", "three"], &anchor) == ["one", "two", "three"])
     }
 
     @Test func onlyWhatWasWrittenMayBeAnother() async throws {

@@ -126,6 +126,11 @@ struct EntryTable {
         packIfSparse()
     }
 
+    /// Records the status of an item that is already known.
+    mutating func note(_ statusHash: Int, of key: ItemKey) {
+        if let slot = slot(of: key) { columns.statusHashes[Int(slot)] = statusHash }
+    }
+
     /// Records a hint about an unknown item.
     mutating func hint(_ key: ItemKey, at place: EntryPlace) {
         let slot = intern(key)

@@ -147,6 +147,18 @@ struct FolderIndex {
         attach(key, status, at: place)
         log.add(key)
         if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
+        if isKnown { reportOtherNames(of: key, status, than: place) }
+    }
+
+    /// Reports the other names of a changed file: events only mention the name that the program used.
+    private mutating func reportOtherNames(of key: ItemKey, _ status: FileStatus, than place: EntryPlace) {
+        guard key.link != 0, let names = linked[key.file] else { return }
+        for other in names where other != place {
+            guard let item = table.entry(at: other), item.file == key.file else { continue }
+            // The status is the same, so that an event at the other name is no news.
+            table.note(status.statusHash, of: item)
+            log.add(item)
+        }
     }
 
     /// A folder's times change with its entries, so they only count if an event reports a change of its own attributes.
