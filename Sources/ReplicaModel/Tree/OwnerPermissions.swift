@@ -1,5 +1,5 @@
 internal import CLinux
-package import Glibc
+internal import Glibc
 package import SystemPackage
 internal import Threads
 
@@ -10,13 +10,13 @@ internal import Threads
 /// checks the modes that it was told before it sends a request.
 package enum OwnerPermissions {
     /// What changes of a folder's entries need.
-    package static let toChangeEntries: mode_t = S_IWUSR | S_IXUSR
+    package static let toChangeEntries: CInterop.Mode = S_IWUSR | S_IXUSR
 
     /// Makes one system call on an item. If that is forbidden, makes it with these permissions of the owner.
     /// - Parameter descriptor: The item's; an `O_PATH` one too.
     @discardableResult
     package static func ifNeeded<Result>(
-        _ permissions: mode_t, of descriptor: Int32, _ call: () throws(Errno) -> Result
+        _ permissions: CInterop.Mode, of descriptor: Int32, _ call: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         do throws(Errno) {
             return try call()
@@ -31,7 +31,7 @@ package enum OwnerPermissions {
 
     /// Makes several calls on an item that has these permissions of the owner.
     package static func with<Result>(
-        _ permissions: mode_t, of descriptor: Int32, _ calls: () throws(Errno) -> Result
+        _ permissions: CInterop.Mode, of descriptor: Int32, _ calls: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         guard let mode = try lift(permissions, of: descriptor) else { return try calls() }
         defer { restore(mode, of: descriptor) }
@@ -40,7 +40,7 @@ package enum OwnerPermissions {
 
     /// Adds permissions to an item of this user.
     /// - Returns: The mode to restore; nil if nothing was changed.
-    package static func lift(_ permissions: mode_t, of descriptor: Int32) throws(Errno) -> mode_t? {
+    package static func lift(_ permissions: CInterop.Mode, of descriptor: Int32) throws(Errno) -> CInterop.Mode? {
         guard geteuid() != 0 else { return nil }
         var status = stat()
         try Errno.check(fstat(descriptor, &status))
@@ -53,14 +53,14 @@ package enum OwnerPermissions {
     }
 
     /// Takes back what ``lift(_:of:)`` added.
-    package static func restore(_ mode: mode_t, of descriptor: Int32) {
+    package static func restore(_ mode: CInterop.Mode, of descriptor: Int32) {
         // If the disk fails, the next call on the item says so.
         _ = chmod("\(CL_DESCRIPTORS)\(descriptor)", mode)
     }
 
     /// Whether a mode can be set again after it was changed: chmod(2) by a user who is not in the file's group drops its
     /// set-group-ID bit.
-    private static func canRestore(_ mode: mode_t, group: gid_t) -> Bool {
+    private static func canRestore(_ mode: CInterop.Mode, group: gid_t) -> Bool {
         guard mode & S_ISGID != 0, group != getegid() else { return true }
         var groups = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
         let count = getgroups(Int32(groups.count), &groups)
@@ -74,7 +74,7 @@ extension Tree {
         of folders: [Node], _ change: () throws(ReplicaError) -> Result
     ) throws(ReplicaError) -> Result {
         guard geteuid() != 0 else { return try change() }
-        var lifted: [(folder: Int32, mode: mode_t)] = []
+        var lifted: [(folder: Int32, mode: CInterop.Mode)] = []
         defer { for (folder, mode) in lifted { OwnerPermissions.restore(mode, of: folder) } }
         for folder in folders {
             let held = try descriptor(of: folder)
