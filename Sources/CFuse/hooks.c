@@ -25,10 +25,18 @@ static __thread const struct wire_statx_out *statx_answer;
 
 static void patch_init(struct iovec *iov) {
     struct wire_init_out *out = iov[1].iov_base;
+    if (!rings_are_allowed()) init_want &= ~WIRE_INIT_OVER_IO_URING;
     out->flags |= (uint32_t)init_want | WIRE_INIT_EXT;
     out->flags2 |= (uint32_t)(init_want >> 32);
     out->max_stack_depth = init_depth;
     atomic_store(&current_service->has_long_setxattr, init_want & WIRE_INIT_SETXATTR_EXT);
+}
+
+/// The kernel reads its switch again when it processes the answer, and does not report what it found. If the switch was off at that moment
+/// and the rings were used nevertheless, they would stop at its next change, and with them every request.
+static void settle_rings(int fd) {
+    current_service->has_rings = init_want & WIRE_INIT_OVER_IO_URING && rings_are_allowed();
+    if (init_want & WIRE_INIT_OVER_IO_URING && !current_service->has_rings) rings_renounce(fd);
     init_want = 0;
 }
 
@@ -46,13 +54,20 @@ static void patch_statx(struct iovec *iov) {
 
 static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *user) {
     const struct wire_out_header *header = iov[0].iov_base;
+    bool is_init = false;
     if (header->unique && !header->error && count == 2) {
         if (open_extra) patch_open(&iov[1]);
         else if (statx_answer) patch_statx(iov);
-        else if (init_want && iov[1].iov_len == sizeof(struct wire_init_out)) patch_init(iov);
+        else is_init = init_want && iov[1].iov_len == sizeof(struct wire_init_out);
     }
+    if (is_init) patch_init(iov);
     ssize_t written = rings_answer(fd, iov, count);
     if (written < 0) written = writev(fd, iov, count);
+    if (is_init) {
+        int error = errno;
+        settle_rings(fd);
+        errno = error;
+    }
     // libfuse prints every error but ENOENT. A notification about something that the kernel doesn't know is not an
     // error; an answer fails only if its caller is gone.
     if (written < 0 && !header->unique) return 0;

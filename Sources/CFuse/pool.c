@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -169,6 +170,14 @@ static void leave(struct worker *worker, bool ended) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+static void start_rings(struct cfuse_pool *pool) {
+    if (pool->service.has_rings) rings_start(pool->rings);
+    else dprintf(STDERR_FILENO, "fuse: enable_uring was turned off during the mount: requests are read from the device\n");
+}
+
+/// The service is the pool's first member.
+static void give_up(struct service *service) { cfuse_pool_end((struct cfuse_pool *)service); }
+
 static void *work(void *argument) {
     struct worker *worker = argument;
     cfuse_prepare_thread_for_faults();
@@ -192,7 +201,7 @@ static void *work(void *argument) {
         hooks_serve(&pool->service, request, size);
         sync_latency_note(&pool->sync_latency, begin);
         // The kernel holds back all other requests until the promised rings exist.
-        if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
+        if (request->opcode == WIRE_INIT && pool->rings) start_rings(pool);
         // The request may not be answered, or not by this thread.
         if (!keeps_lead && !take_lead(worker)) break;
     }
@@ -216,7 +225,7 @@ struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_thr
     struct cfuse_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pool->service = (struct service){
-        .session = session, .fd = fuse_session_fd(session), .answers_at_once = answers_at_once};
+        .session = session, .fd = fuse_session_fd(session), .answers_at_once = answers_at_once, .give_up = give_up};
     pool->max_threads = max_threads < 2 ? 2 : max_threads;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_init(&pool->monotonic);

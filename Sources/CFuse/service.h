@@ -14,10 +14,14 @@ struct service {
     int fd;
     /// Requests on names and nodes never wait for more than a local disk.
     bool answers_at_once;
+    /// The answer to INIT gave the connection rings.
+    bool has_rings;
     /// SETXATTR has its longer form.
     atomic_bool has_long_setxattr;
     /// Every request is answered ENOTCONN.
     atomic_bool refusing;
+    /// Ends the connection because it can't be served any more. Any thread.
+    void (*give_up)(struct service *service);
 };
 
 /// Whether a request is served without waiting for anything slower than a local disk: it concerns a name or a node.

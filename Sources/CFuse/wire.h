@@ -16,6 +16,8 @@ enum {
 enum { WIRE_WRITE_KILL_SUIDGID = 1 << 2, WIRE_OPEN_KILL_SUIDGID = 1 << 0 };
 enum { WIRE_SETXATTR_ACL_KILL_SGID = 1 << 0 };
 enum { WIRE_INIT_SETXATTR_EXT = 1 << 29, WIRE_INIT_EXT = 1 << 30 };
+/// In the flags combined with `flags2`.
+#define WIRE_INIT_OVER_IO_URING ((uint64_t)1 << 41)
 
 struct wire_in_header {
     uint32_t length, opcode;

@@ -1,15 +1,18 @@
 #define _GNU_SOURCE
 #include "ring.h"
 #include "CFuse.h"
+#include "clock.h"
 #include "ring_entry.h"
 #include "ring_memory.h"
 #include "service.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 // The kernel puts a request into the ring of the calling program's processor, to which the ring's thread is bound: no
@@ -22,6 +25,10 @@
 enum { SPARE = 16 };
 /// If more entries than this are in use, returned ones release their large buffers.
 enum { BUSY = 4 };
+
+/// How long an answer that the kernel does not accept is retried, and the pause in between, in nanoseconds.
+static const uint64_t RETRY_LIMIT = 10000000000;
+enum { RETRY_PAUSE = 2 * 1000 * 1000 };
 
 static __thread struct ring *own;
 
@@ -73,7 +80,8 @@ static void command(struct ring_entry *entry, uint32_t operation, const struct i
     struct io_uring_sqe *sqe = submission(queue->ring);
     io_uring_prep_rw(IORING_OP_URING_CMD, sqe, entry->fd, memory, memory ? 2 : 0, 0);
     sqe->cmd_op = operation;
-    struct wire_ring_command command = {.commit = entry->unique, .queue = queue->number};
+    entry->committed = memory ? 0 : entry->unique;
+    struct wire_ring_command command = {.commit = entry->committed, .queue = queue->number};
     memcpy(sqe->cmd, &command, sizeof command);
     io_uring_sqe_set_data(sqe, entry);
     queue->waiting++;
@@ -134,13 +142,43 @@ static void await_wake(struct ring *ring) {
     io_uring_sqe_set_data(sqe, NULL);
 }
 
+/// The kernel accepted the rings although its switch was off when INIT was answered, and now the switch is off again: answers
+/// wait until it is on. A request that came over a ring can't be answered in any other way.
+static void retry(struct ring_entry *entry) {
+    struct ring *ring = entry->queue->ring;
+    if (atomic_load(&ring->stopping)) return;
+    uint64_t time = clock_now();
+    if (ring->stuck_since == 0) {
+        ring->stuck_since = time;
+        dprintf(STDERR_FILENO, "fuse: enable_uring was changed during the mount and is off: answers wait until it is on\n");
+    } else if (time - ring->stuck_since > RETRY_LIMIT) {
+        dprintf(STDERR_FILENO, "fuse: enable_uring is still off: the connection ends\n");
+        ring->service->give_up(ring->service);
+        return;
+    }
+    struct timespec pause = {.tv_nsec = RETRY_PAUSE};
+    nanosleep(&pause, NULL);
+    entry->unique = entry->committed;
+    command(entry, WIRE_RING_COMMIT_AND_FETCH, NULL);
+    entry->unique = 0;
+    io_uring_submit(&ring->io);
+}
+
 /// `result`: below 0 when the connection ended, or the kernel didn't take the entry.
 static void receive(struct ring_entry *entry, int result) {
     struct queue *queue = entry->queue;
     struct ring *ring = queue->ring;
     queue->waiting--;
-    if (result < 0) return;
-    while (queue->waiting < SPARE && add_entry(queue)) {}
+    if (result == -EOPNOTSUPP && entry->committed) {
+        retry(entry);
+        return;
+    }
+    if (result < 0) {
+        queue->is_refused = true;
+        return;
+    }
+    ring->stuck_since = 0;
+    while (queue->waiting < SPARE && !queue->is_refused && add_entry(queue)) {}
     bool is_handed_on = workers_is_needed(&ring->workers, entry_header(entry)) && workers_take(&ring->workers, entry);
     idle_class_count(ring->idle_class, &ring->load, is_handed_on);
     if (!is_handed_on) workers_serve(&ring->workers, entry);

@@ -18,6 +18,8 @@ struct queue {
     /// The number of its entries, and of those that wait in the kernel for a request. Only changed by the ring's
     /// thread.
     unsigned entries, waiting;
+    /// The kernel refused an entry.
+    bool is_refused;
     struct queue *next;
 };
 
@@ -38,6 +40,8 @@ struct ring {
     uint64_t woken;
     /// Whether a program waits for an entry that is not submitted yet.
     bool is_awaited;
+    /// Since when the kernel accepts no answers, or 0.
+    uint64_t stuck_since;
     _Atomic(struct ring_entry *) answered;
     struct ring_entry *entries;
 };

@@ -16,6 +16,8 @@ struct ring_entry {
     char *payload;
     /// The request's number, while there is one.
     uint64_t unique;
+    /// The number of the request that the last command answered, or 0.
+    uint64_t committed;
     /// Whether its request was served, and answered.
     atomic_uint state;
     int fd;

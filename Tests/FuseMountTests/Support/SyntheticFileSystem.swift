@@ -16,6 +16,7 @@ final class SyntheticFileSystem: FileSystem {
     /// Waits in the read until the caller is interrupted, and parks only then.
     let parksLate: Bool
     private let openFlags: OpenedFile.Flags
+    private let onStart: @Sendable () -> Void
 
     let features: Features
     /// How many files a listing shows.
@@ -23,15 +24,19 @@ final class SyntheticFileSystem: FileSystem {
 
     init(
         features: Features = [], entries: Int64 = 0, parksLate: Bool = false,
-        openFlags: OpenedFile.Flags = .directIO
+        openFlags: OpenedFile.Flags = .directIO, onStart: @escaping @Sendable () -> Void = {}
     ) {
         self.features = features
         self.entries = entries
         self.parksLate = parksLate
         self.openFlags = openFlags
+        self.onStart = onStart
     }
 
-    func start(_ session: Session) { calls.note("start") }
+    func start(_ session: Session) {
+        onStart()
+        calls.note("start")
+    }
 
     func stop() { calls.note("stop") }
 
