@@ -215,6 +215,10 @@ static int identify_at(const char *path, struct cfuse_mount_identity *identity) 
 /// For unprivileged users, the set-user-ID program mounts, which makes checks of its own. The device's descriptor, or
 /// -errno.
 static int mount_by_helper(const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    if (*how->for_root) {
+        cfuse_log_keep("only root may mount with '%s'", how->for_root);
+        return -EPERM;
+    }
     int channel[2], complaints[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return -errno;
     if (pipe2(complaints, O_CLOEXEC) != 0) {

@@ -77,6 +77,15 @@ int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// Clones the mount at the path, outside any namespace, so that the original mount does not become busy.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
+/// struct mount_attr of <linux/mount.h>.
+struct cl_mount_attributes {
+    uint64_t set, clear, propagation, user_namespace;
+};
+int cl_mount_setattr(int folder, const char *path, unsigned int flags, struct cl_mount_attributes *attributes, size_t size)
+    __asm__("mount_setattr");
+#define CL_MOUNT_ATTR_ATIME 0x70
+#define CL_MOUNT_ATTR_NOATIME 0x10
+#define CL_MOUNT_ATTR_STRICTATIME 0x20
 #define CL_OPEN_TREE_CLONE 1
 /// syscall(2) for a call that begins with a folder and a path and has no wrapper. One declaration for all of them: Swift's
 /// compiler crashes on a symbol of several types.

@@ -5,6 +5,8 @@ package struct FileSystemOptions: Sendable {
     package var programsThatDoNotHydrate: Set<String> = []
     /// Whether the kernel may read and write complete files directly, if it can.
     package var usesPassthrough = true
+    /// When reads change access times; nil: by the rule of the filesystem below.
+    package var accessTimes: AccessTimes?
 
     package init() {}
 }

@@ -109,6 +109,7 @@ extension DomainFileSystem {
         _ node: NodeID, _ below: OpenFile, isNew: Bool = false
     ) throws(ReplicaError) -> OpenedFile {
         do throws(ReplicaError) {
+            self.options.accessTimes?.apply(to: below.descriptor)
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough
             // A write by another user clears the bits, but the kernel executes programs by the cached mode. From now on

@@ -71,6 +71,20 @@ import Testing
         #expect(try MountOptions(text).vfs == vfs)
     }
 
+    @Test(arguments: [
+        ("dev,suid", ["dev", "suid"]), ("suid,nosuid", []), ("nodev,dev", ["dev"]), ("rw,exec,dev,nosuid", ["dev"]),
+    ])
+    func devicesAndSetIDProgramsMustBeRequested(text: String, granted: [String]) throws {
+        #expect(try MountOptions(text).granted == granted)
+    }
+
+    @Test func theSourceAndAllFlagsReachTheDaemon() throws {
+        let options = try MountOptions(#"relatime,suid,fsname=a\,b,lazytime,allow_other"#)
+        #expect(options.textsForDaemon == ["relatime", "lazytime", "suid", "fsname=a,b", "allow_other"])
+        #expect(try MountOptions(texts: options.textsForDaemon) == options)
+        #expect(throws: MountUsageError("option 'fsname' needs a value")) { try MountOptions("fsname=") }
+    }
+
     @Test func ownOptionsAreRead() throws {
         let options = try MountOptions(
             #"import=/home/a\,b,store=file:///s,state=/var/x,foreground,allow_other,nohydrate=a:b c,"#

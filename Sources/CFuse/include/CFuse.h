@@ -24,8 +24,8 @@ struct cfuse_mount {
     unsigned long flags;
     /// Additional options for the kernel, between commas.
     const char *data;
-    /// fusermount3's list.
-    const char *options;
+    /// fusermount3's list, and the first option that only root may use, or "".
+    const char *options, *for_root;
 };
 /// libfuse's last message on this thread. Valid until the next one.
 const char *cfuse_log_text(void);

@@ -5,16 +5,40 @@ extension MountOptions {
     /// libfuse's command line, without the options of the mount itself.
     var arguments: [String] { [subtype] }
 
-    /// The option names for flags of mount(2), and whether they set or clear the flag.
-    private static let words: [String: (flag: Int, sets: Bool)] = [
-        "ro": (MS_RDONLY, true), "rw": (MS_RDONLY, false), "nosuid": (MS_NOSUID, true), "suid": (MS_NOSUID, false),
-        "nodev": (MS_NODEV, true), "dev": (MS_NODEV, false), "noexec": (MS_NOEXEC, true), "exec": (MS_NOEXEC, false),
-        "sync": (MS_SYNCHRONOUS, true), "async": (MS_SYNCHRONOUS, false), "dirsync": (MS_DIRSYNC, true),
-        "noatime": (MS_NOATIME, true), "atime": (MS_NOATIME, false), "nodiratime": (MS_NODIRATIME, true),
-        "diratime": (MS_NODIRATIME, false), "relatime": (MS_RELATIME, true), "norelatime": (MS_RELATIME, false),
-        "strictatime": (MS_STRICTATIME, true), "nostrictatime": (MS_STRICTATIME, false),
-        "lazytime": (lazyTime, true), "nolazytime": (lazyTime, false), "nodirsync": (MS_DIRSYNC, false),
-        "nosymfollow": (noSymlinks, true), "symfollow": (noSymlinks, false),
+    /// A flag of mount(2) by an option's name.
+    private struct Word {
+        let flag: Int
+        let sets: Bool
+        let audience: Audience
+
+        init(_ flag: Int, _ sets: Bool, _ audience: Audience = .everybody) {
+            (self.flag, self.sets, self.audience) = (flag, sets, audience)
+        }
+    }
+
+    private enum Audience {
+        /// fusermount3 accepts the option.
+        case everybody
+        /// fusermount3 does not accept it, but it has no effect there: it is the default, or concerns the access times of folders, which FUSE
+        /// leaves to the filesystem.
+        case withoutEffect
+        case root
+    }
+
+    /// The options of mount(8).
+    private static let words: [String: Word] = [
+        "ro": Word(MS_RDONLY, true), "rw": Word(MS_RDONLY, false),
+        "nosuid": Word(MS_NOSUID, true), "suid": Word(MS_NOSUID, false, .root),
+        "nodev": Word(MS_NODEV, true), "dev": Word(MS_NODEV, false, .root),
+        "noexec": Word(MS_NOEXEC, true), "exec": Word(MS_NOEXEC, false),
+        "sync": Word(MS_SYNCHRONOUS, true), "async": Word(MS_SYNCHRONOUS, false),
+        "dirsync": Word(MS_DIRSYNC, true), "nodirsync": Word(MS_DIRSYNC, false, .withoutEffect),
+        "noatime": Word(MS_NOATIME, true), "atime": Word(MS_NOATIME, false),
+        "nodiratime": Word(MS_NODIRATIME, true, .withoutEffect), "diratime": Word(MS_NODIRATIME, false, .withoutEffect),
+        "relatime": Word(MS_RELATIME, true, .withoutEffect), "norelatime": Word(MS_RELATIME, false, .withoutEffect),
+        "strictatime": Word(MS_STRICTATIME, true, .root), "nostrictatime": Word(MS_STRICTATIME, false, .withoutEffect),
+        "lazytime": Word(lazyTime, true, .root), "nolazytime": Word(lazyTime, false, .withoutEffect),
+        "nosymfollow": Word(noSymlinks, true, .root), "symfollow": Word(noSymlinks, false, .withoutEffect),
     ]
 
     /// MS_LAZYTIME and MS_NOSYMFOLLOW, which glibc doesn't name.
@@ -28,24 +52,29 @@ extension MountOptions {
 
     static func flags(of words: [String]) -> Int {
         words.reduce(MS_NOSUID | MS_NODEV) { flags, word in
-            guard let (flag, sets) = Self.words[word] else { return flags }
-            return sets ? flags | flag : flags & ~flag
+            guard let word = Self.words[word] else { return flags }
+            return word.sets ? flags | word.flag : flags & ~word.flag
         }
     }
 
     /// Provides the arguments of mount(2) for the duration of a call.
     func withMount<Result>(_ body: (inout cfuse_mount) -> Result) -> Result {
         let kernel = (defaultPermissions ? ["default_permissions"] : []) + (allowOther ? ["allow_other"] : [])
+        let accepted = extra.filter { Self.words[$0]?.audience == .everybody }
+        let forRoot = extra.first { Self.words[$0]?.audience == .root } ?? ""
         let helper =
-            ["fsname=" + escaped(fsName), "subtype=" + escaped(subtype)] + kernel + (readOnly ? ["ro"] : []) + extra
+            ["fsname=" + escaped(fsName), "subtype=" + escaped(subtype)] + kernel + (readOnly ? ["ro"] : []) + accepted
         let data = kernel.map { "," + $0 }.joined()
         return "fuse.\(subtype)".withCString { type in
             fsName.withCString { source in
                 data.withCString { data in
                     helper.joined(separator: ",").withCString { options in
-                        var mount = cfuse_mount(
-                            type: type, source: source, flags: UInt(flags), data: data, options: options)
-                        return body(&mount)
+                        forRoot.withCString { forRoot in
+                            var mount = cfuse_mount(
+                                type: type, source: source, flags: UInt(flags), data: data, options: options,
+                                for_root: forRoot)
+                            return body(&mount)
+                        }
                     }
                 }
             }

@@ -12,6 +12,8 @@ package struct MountedFileSystem: Sendable {
     package let root: FilePath
     /// The mountpoint.
     package let path: FilePath
+    /// `rw`, `nosuid`, ...: the mount's own, not those of the filesystem.
+    package let flags: [String]
     /// `ext4`, `fuse.replica`, ...
     package let type: String
     /// The source: a device or a name.
@@ -64,6 +66,7 @@ package enum MountTable {
         return MountedFileSystem(
             number: number, device: DeviceNumber(major: device[0], minor: device[1]),
             root: path(fields[3]), path: path(fields[4]),
+            flags: text(fields[5]).split(separator: ",").map(String.init),
             type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self))
     }
 

@@ -23,13 +23,14 @@ final class LiveMount: Sendable {
         state = location.state
         var fileSystemOptions = FileSystemOptions()
         fileSystemOptions.programsThatDoNotHydrate = Set(noHydrate)
+        fileSystemOptions.accessTimes = options.accessTimes
         let fileSystem = DomainFileSystem(
             replica: domain.replica, source: domain, status: VirtualAttributes(domain: domain),
             mountpoint: path.string, options: fileSystemOptions)
-        var mountOptions = FuseMount.MountOptions(fsName: location.name.text, subtype: "replica")
+        var mountOptions = FuseMount.MountOptions(fsName: options.fsName ?? location.name.text, subtype: "replica")
         mountOptions.readOnly = options.readOnly
         mountOptions.allowOther = options.allowOther
-        mountOptions.extra = options.vfs.filter { $0 != "ro" }
+        mountOptions.extra = options.vfs.filter { $0 != "ro" } + options.granted
         mountOptions.passthroughProgram = PassthroughProgram.path
         // A dead mount is not removed for one that can't be kept.
         do { try MountRecord.makeRoom(state: state) } catch { throw Self.unrecorded(state, error) }
@@ -109,4 +110,13 @@ final class LiveMount: Sendable {
 
     /// For how many seconds the users of a detached mount may continue while its end is awaited.
     private static let graceSeconds = 2.0
+}
+
+extension MountOptions {
+    /// Like the kernel, which gives `strictatime` precedence.
+    fileprivate var accessTimes: AccessTimes? {
+        if vfs.contains("strictatime") { return .always }
+        if vfs.contains("noatime") { return .never }
+        return vfs.contains("relatime") ? .relative : nil
+    }
 }

@@ -64,7 +64,8 @@ enum Invocation: Equatable {
                               store is trusted like root; notrust_setid: don't
           -o credentials=FILE the store's secrets; must be readable by its owner only
           -o remount          only change the flags of an existing mount: ro, rw, nosuid, ...
-          -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
+          -o fsname=NAME      what mount and df show as the source instead of the domain's name
+          -o ro, suid, dev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  only check the command line   -n  ignored   -v  verbose log
         """
 

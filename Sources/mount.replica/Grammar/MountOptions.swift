@@ -12,11 +12,11 @@ struct MountOptions: Equatable {
 
     /// Our own options of a mount. The manual page has each of them (`ManualTests`).
     enum Name: String, CaseIterable {
-        case store, create, state, foreground, remount
+        case store, create, state, foreground, remount, fsname
         case importDirectory = "import"
         case allowOther = "allow_other"
 
-        var takesValue: Bool { [.store, .state, .importDirectory].contains(self) }
+        var takesValue: Bool { [.store, .state, .importDirectory, .fsname].contains(self) }
     }
 
     /// Options that are only meant for mount(8), systemd or boot scripts.
@@ -31,6 +31,13 @@ struct MountOptions: Equatable {
         "fscontext", "defcontext", "rootcontext",
     ]
 
+    /// What a FUSE filesystem does not allow unless it is mounted with these options.
+    private static let grants: Set = ["dev", "suid"]
+
+    /// The ``grants`` that were requested, sorted.
+    private(set) var granted: [String] = []
+    /// What `mount` and `df` show as the source; nil: the domain's name.
+    private(set) var fsName: String?
     /// The VFS flags that are set, by name and in the order of ``switches``. Empty: the kernel's defaults.
     private(set) var vfs: [String] = []
     /// Other users may access the mount (mount.fuse3(8)).
@@ -54,7 +61,9 @@ struct MountOptions: Equatable {
     var readOnly: Bool { vfs.contains("ro") }
 
     /// The options that are passed to a running daemon with the `mount` request.
-    var textsForDaemon: [String] { vfs + (allowOther ? ["allow_other"] : []) + domain.texts }
+    var textsForDaemon: [String] {
+        vfs + granted + (fsName.map { ["fsname=\($0)"] } ?? []) + (allowOther ? ["allow_other"] : []) + domain.texts
+    }
 
     init() {}
 
@@ -90,6 +99,7 @@ struct MountOptions: Equatable {
         try OptionText.expectNone(value, of: key)
         let wanted = Self.switches.map(\.set).filter { $0 == pair.set ? key == pair.set : vfs.contains($0) }
         vfs = wanted
+        granted = Self.grants.sorted().filter { $0 == key || granted.contains($0) && $0 != pair.clear }
         return true
     }
 
@@ -100,6 +110,11 @@ struct MountOptions: Equatable {
         case .allowOther: allowOther = true
         case .foreground: foreground = true
         case .create: createsStore = true
+        case .fsname:
+            guard let text = String(validating: try OptionText.expect(value, of: key), as: UTF8.self) else {
+                throw MountUsageError("option 'fsname' needs a value in UTF-8")
+            }
+            fsName = text
         case .importDirectory: importDirectory = try OptionText.absolutePath(value, of: key)
         case .state: state = try OptionText.absolutePath(value, of: key)
         case .store: store = try Invocation.store(try OptionText.expect(value, of: key))

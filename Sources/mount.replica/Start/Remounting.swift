@@ -15,7 +15,8 @@ enum Remounting {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): no domain is mounted there")
         }
         do throws(Errno) {
-            try Remount.setFlags(request.options.vfs, at: "\(CL_DESCRIPTORS)\(place)")
+            let words = there.grants + request.options.vfs + request.options.granted
+            try Remount.setFlags(words, at: "\(CL_DESCRIPTORS)\(place)")
         } catch .resourceBusy {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): a file there is open for writing")
         } catch .notPermitted {
@@ -23,5 +24,12 @@ enum Remounting {
         } catch {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): \(error)")
         }
+    }
+}
+
+extension MountedFileSystem {
+    /// What the mount allows beyond the defaults of FUSE: a remount keeps it unless the options say otherwise.
+    fileprivate var grants: [String] {
+        [("nodev", "dev"), ("nosuid", "suid")].filter { !flags.contains($0.0) }.map(\.1)
     }
 }

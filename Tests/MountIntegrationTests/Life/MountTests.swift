@@ -175,23 +175,6 @@ import Testing
         }
     }
 
-    @Test func eachFlagIsTheMounts() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                """
-                import_it
-                flags() { awk -v at="$MNT" '$2 == at { print "," $4 "," }' /proc/self/mounts; }
-                for flag in relatime noatime nodiratime lazytime nosymfollow noexec sync dirsync; do
-                    mount_it -o $flag
-                    case $(flags) in *,$flag,*) ;; *) fail "$flag is not among $(flags)" ;; esac
-                    unmount_it
-                done
-                mount_it -o strictatime
-                case $(flags) in *atime*) fail "$(flags)" ;; esac
-                """)
-        }
-    }
-
     @Test func fstabAndMountAndUmountWork() async throws {
         try await Trial.run { trial in
             try await trial.shell(
