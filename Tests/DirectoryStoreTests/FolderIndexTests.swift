@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import ReplicaModel
 import Testing
 
@@ -14,5 +16,19 @@ import Testing
         #expect(index.isUnsteady)
         _ = index.takeUnsettled()
         #expect(!index.isUnsteady)
+    }
+
+    /// In a store that changes all the time, something has always just left its place.
+    @Test func whoAskedBeforeAnItemLeftItsPlaceIsNotKeptWaiting() {
+        var index = FolderIndex()
+        index.list(.root)
+        let place = EntryPlace(parent: .root, name: FileName("a"))
+        var raw = cl_statx()
+        (raw.ino, raw.mode, raw.nlink) = (7, UInt16(S_IFREG | 0o644), 1)
+        index.record(FileStatus(raw), at: place)
+        let earlier = ContinuousClock.now
+        index.settle(place, nil, .movedAway)
+        #expect(!index.isUnsteady(since: earlier))
+        #expect(index.isUnsteady(since: .now + .seconds(1)))
     }
 }

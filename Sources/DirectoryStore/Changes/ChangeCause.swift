@@ -10,4 +10,6 @@ struct ChangeCause: OptionSet {
     static let written = ChangeCause(rawValue: 4)
     /// The folder is unreadable until its owner or its disk changes that: no call waits for it.
     static let blocked = ChangeCause(rawValue: 8)
+    /// A program closed the file, which it had open for writing: writes to a mapping cause no other event.
+    static let closed = ChangeCause(rawValue: 16)
 }

@@ -29,6 +29,9 @@ struct FolderIndex {
     var log = ChangeLog()
     /// Writes to files in listed folders.
     private(set) var writes = WriteLog()
+    /// Files whose status changed without a reported write: through a mapping there may have been one until they are closed.
+    private var restated: Set<ItemKey> = []
+    private static let mostRestated = 100_000
 
     func place(of key: ItemKey) -> EntryPlace? { table.place(of: key) }
 
@@ -97,6 +100,13 @@ struct FolderIndex {
         unsettled.values.contains { !$0.contains(.blocked) } || orphans.values.contains(where: \.mayBeElsewhere)
     }
 
+    /// Whether there are changes from before a moment that cannot be interpreted yet. Later ones don't count: in a store that changes all the time
+    /// there are always some.
+    func isUnsteady(since moment: ContinuousClock.Instant) -> Bool {
+        unsettled.values.contains { !$0.contains(.blocked) }
+            || orphans.values.contains { $0.mayBeElsewhere && $0.since < moment }
+    }
+
     /// Whether there are pending events of folders outside the searched items.
     func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }
 
@@ -141,9 +151,9 @@ struct FolderIndex {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
         let isKnown = table.entry(at: place) == key
-        // A write counts with any status: the status may have been read between the two.
-        let isWritten = isKnown && cause.contains(.written) && status.kind == .file
-        if isKnown, !isWritten, !isNews(status, table.statusHash(of: key), cause) { return }
+        let isNews = isNews(status, table.statusHash(of: key), cause)
+        let isWritten = isKnown && status.kind == .file && mayBeWritten(key, cause, isNews: isNews)
+        if isKnown, !isWritten, !isNews { return }
         attach(key, status, at: place)
         log.add(key)
         if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
@@ -159,6 +169,18 @@ struct FolderIndex {
             table.note(status.statusHash, of: item)
             log.add(item)
         }
+    }
+
+    /// A write counts with any status: the status may have been read between the two. A program that closes a file may have written to a mapping,
+    /// which changes the status, also before it restores the times.
+    private mutating func mayBeWritten(_ key: ItemKey, _ cause: ChangeCause, isNews: Bool) -> Bool {
+        let isClosed = cause.contains(.closed) && (isNews || restated.contains(key))
+        if cause.contains(.written) || isClosed {
+            restated.remove(key)
+            return true
+        }
+        if isNews, restated.count < Self.mostRestated { restated.insert(key) }
+        return false
     }
 
     /// A folder's times change with its entries, so they only count if an event reports a change of its own attributes.
@@ -203,6 +225,7 @@ struct FolderIndex {
         for key in gone {
             orphans[key] = nil
             unlisted.remove(key)
+            restated.remove(key)
         }
         return gone
     }
@@ -240,7 +263,7 @@ struct FolderIndex {
         orphans = [:]
         linked = [:]
         unsettled = [:]
-        writes = WriteLog()
+        (writes, restated) = (WriteLog(), [])
         log.expire()
     }
 

@@ -120,6 +120,7 @@ final class Watches: Sendable {
                 if event.mask & UInt32(IN_MOVED_FROM) != 0 { cause.insert(.movedAway) }
                 if event.mask & UInt32(IN_ATTRIB) != 0 { cause.insert(.attributes) }
                 if event.mask & UInt32(IN_MODIFY) != 0 { cause.insert(.written) }
+                if event.mask & UInt32(IN_CLOSE_WRITE) != 0 { cause.insert(.closed) }
                 batch.events.append(Event(place: EntryPlace(parent: key, name: name), cause: cause))
             }
         }
