@@ -81,11 +81,15 @@ extension DirectoryTree {
 
     private func changesOnceSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         let end = ContinuousClock.now + Self.steadyWithin
+        try drain()
+        // What happened before the call is processed.
+        let begin = ContinuousClock.now
         while true {
-            try drain()
             if awaitOrphans() { try drain() }
-            if let batch = try steadyChanges(after: anchor, isLast: ContinuousClock.now > end) { return batch }
+            let isLast = ContinuousClock.now > end
+            if let batch = try steadyChanges(after: anchor, since: begin, isLast: isLast) { return batch }
             usleep(Self.pauseBetweenTriesMicroseconds)
+            try drain()
         }
     }
 
@@ -96,10 +100,14 @@ extension DirectoryTree {
     /// yet.
     private static let steadyWithin = Duration.seconds(2)
 
-    /// - Parameter isLast: Whether items that left their places, or are between two places, are left to the next batch.
+    /// - Parameters:
+    ///   - begin: When the events of what happened before the request were processed.
+    ///   - isLast: Whether items that left their places, or are between two places, are left to the next batch.
     /// - Returns: Nil if items are between two places: their events are on the way, and a replacement would be reported
     ///   before the replaced item is known to be gone.
-    private func steadyChanges(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
+    private func steadyChanges(
+        after signedAnchor: SyncAnchor, since begin: ContinuousClock.Instant, isLast: Bool
+    ) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
         try keepGeneration(top)
         let anchor = try verified(signedAnchor)
@@ -107,6 +115,7 @@ extension DirectoryTree {
         guard let (changes, known) = try known(after: anchor, isLast: isLast) else { return nil }
         var batch = ChangeBatch(
             updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
+        batch.isIncomplete = index.withLock { $0.isUnsteady(since: begin) }
         for (key, known) in zip(changes.keys, known) {
             guard let place = known.place else {
                 batch.deleted.append(key.identifier)
@@ -128,6 +137,7 @@ extension DirectoryTree {
             if !isLast { return nil }
             // A folder above it has just moved, and only that move will be reported: the item stays in the log.
             index.withLock { $0.log.add(key) }
+            batch.isIncomplete = true
         }
         return batch
     }

@@ -35,10 +35,7 @@ extension Domain {
             if isQuiet { return }
             let pull = engine.askForPull()
             try await poll { engine.hasPulled(pull, tellsAll) }
-            let last = try replica.database.read { rows in
-                try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
-            }
-            try await awaitApplied(upTo: last, work) { engine.isQuiet(after: firstPull, tellsAll) }
+            try await awaitApplied(work) { engine.isQuiet(after: firstPull, tellsAll) }
             if engine.isQuiet(after: firstPull, tellsAll) { return }
         }
     }
@@ -58,9 +55,10 @@ extension Domain {
     }
 
     /// Waits until the store has all earlier changes of an item and of everything below it, except of items that were
-    /// moved there.
+    /// moved there, and a power cut would lose none of it.
     /// - Parameter work: Receives the progress.
-    /// - Throws: ENOENT; ENOTDIR; ``ItemError`` if the store rejects one of the items; `CancellationError`.
+    /// - Throws: ENOENT; ENOTDIR; ``ItemError`` if the store rejects one of the items; `CancellationError`; errors of the database, the
+    ///   disk or the store.
     package func waitForChanges(below path: [FileName], work: RequestProgress = RequestProgress()) async throws {
         let held = try await hold(path, listing: false)
         defer { release(held) }
@@ -72,7 +70,12 @@ extension Domain {
             guard let base = node.base else { return node.isInside(above) }
             return tree.items[base.parent]?.isInside(above) ?? false
         }
-        _ = try await engine.awaited { try await drain(waiting, work, isQuiet: { false }, failsWhenParked: true) }
+        try await engine.awaited {
+            _ = try await drain(waiting, work, isQuiet: { false }, failsWhenParked: true)
+            // The store of a disconnected domain is not called (statement 25).
+            try await poll { disconnectedReason == nil || !replica.isBehindDisks }
+            try await engine.makeDurable()
+        }
     }
 
     /// Waits until none of these items is pending, or until `isQuiet`.
@@ -96,14 +99,6 @@ extension Domain {
         }
     }
 
-    private func isApplied(upTo last: Int64) throws -> Bool {
-        let isListed = replica.withTree { $0.items.needsListing.isEmpty }
-        return try isListed
-            && replica.database.read { rows in
-                try Int64.fetchOne(rows, sql: "SELECT min(sequence) FROM incoming") ?? .max
-            } > last
-    }
-
     /// Waits for the scan of the tree, whose findings have to be sent.
     private func awaitScan(_ work: RequestProgress) async throws {
         let found = work.counts.itemsTotal
@@ -115,20 +110,16 @@ extension Domain {
         work.setFound(items: found, bytes: work.counts.bytesTotal)
     }
 
-    /// Waits until the changes with these sequence numbers are applied, or `isQuiet`.
-    private func awaitApplied(upTo last: Int64, _ work: RequestProgress, isQuiet: () -> Bool) async throws {
-        func count() throws -> Int {
-            try replica.database.read { rows in
-                try Int.fetchOne(rows, sql: "SELECT count(*) FROM incoming WHERE sequence <= ?", arguments: [last]) ?? 0
-            }
-        }
-        work.find(items: try count())
+    /// Waits until all changes that are noted now are applied and all folders are listed, or `isQuiet`.
+    private func awaitApplied(_ work: RequestProgress, isQuiet: () -> Bool) async throws {
+        var left = try replica.database.read { try NotedChanges(in: $0) }
+        work.find(items: left.count)
         var rounds = 0
         try await poll {
             rounds += 1
-            // Counting takes longer than finding the first.
-            if rounds % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
-            return try isApplied(upTo: last) || isQuiet()
+            try replica.database.read { try left.update(isCounting: rounds % 25 == 0, in: $0) }
+            if rounds % 25 == 0 { work.setLeft(items: left.count, bytes: 0) }
+            return left.isEmpty && replica.withTree { $0.items.needsListing.isEmpty } || isQuiet()
         }
         work.setLeft(items: 0, bytes: 0)
     }

@@ -34,8 +34,8 @@ extension SyncEngine {
             state.withLock { state in
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false
-                state.pulls.next = replica.now() + options.pullIntervalSeconds
                 // These changes are applied before more are requested.
+                state.pulls.next = isAll ? replica.now() + options.pullIntervalSeconds : replica.now()
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
         } catch {
@@ -80,7 +80,7 @@ extension SyncEngine {
     private static let mostEmptyBatches = 100
 
     /// Requests the changes since the last anchor, and notes them in the database.
-    /// - Returns: Whether there are no more.
+    /// - Returns: Whether there are no more, and none is missing.
     private func pullChanges() async throws(ReceiveFailure) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]
@@ -117,7 +117,7 @@ extension SyncEngine {
                 try replica.recognizeSuccessors(in: &changes, &arrivals)
                 try replica.noteIncoming(changes, anchor: batch.anchor)
             }
-            if !batch.moreComing { return true }
+            if !batch.moreComing { return !batch.isIncomplete }
             empty = changes.isEmpty ? empty + 1 : 0
             if empty > Self.mostEmptyBatches {
                 throw .store(.malformedAnswer("the store announces more changes but returns none"))

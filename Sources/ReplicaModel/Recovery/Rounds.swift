@@ -36,6 +36,7 @@ extension Replica {
 
     /// Syncs the filesystem of the tree, and notes the round as synced here.
     func syncTree(_ round: Int64) throws {
+        guard withTree({ $0.rounds.here < round }) else { return }
         let file = try Errno.check(
             folders.tree.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { Glibc.close(file) }
@@ -69,6 +70,9 @@ extension Replica {
         // A row that can't be read proves nothing.
         return (try? database.read { try ItemRow.round(of: number, in: $0) <= last }) ?? false
     }
+
+    /// Whether everything recorded so far is on this disk.
+    var isSyncedHere: Bool { withTree { !$0.rounds.isBehind && $0.rounds.here >= $0.rounds.present - 1 } }
 
     /// Whether something is recorded that may not be on the disks yet.
     var isBehindDisks: Bool {

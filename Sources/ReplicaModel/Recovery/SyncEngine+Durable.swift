@@ -4,29 +4,36 @@ internal import Threads
 
 extension SyncEngine {
     /// Returns when everything recorded so far would survive a power cut, here and in the store.
+    /// - Parameter asksStore: Whether to sync the store too.
     /// - Throws: The error of the disk, the database or the store.
-    func makeDurable() async throws {
+    func makeDurable(asksStore: Bool = true) async throws {
         guard let round = try replica.beginSync() else { return }
         let outcome = Locked<(any Error)?>(nil)
         await BlockingWork.run { [replica] in
             do { try replica.syncTree(round) } catch { outcome.withLock { $0 = error } }
         }.value
         if let error = outcome.withLock({ $0 }) { throw error }
+        guard asksStore else { return }
         try await store.makeDurable()
         try replica.noteStoreSynced(round)
     }
 
     /// Makes everything durable if the store can be reached and no scan is running; errors are logged.
     func makeDurableIfPossible() async {
-        let isReached = state.withLock {
-            $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
-        }
-        guard isReached, !watch.hasAbandonedCalls, !replica.isScanning else { return }
+        guard mayCallStore, !replica.isScanning else { return }
         do {
             try await makeDurable()
         } catch {
             log.info("sync failed", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Whether the domain is connected (statement 25), and it is the right store, which answers.
+    private var mayCallStore: Bool {
+        let isReached = state.withLock {
+            $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
+        }
+        return isReached && !watch.hasAbandonedCalls
     }
 
     /// Whether it is the right store, and nothing is known that keeps it from returning what it has.
@@ -59,10 +66,11 @@ extension SyncEngine {
         while !Task.isCancelled {
             let mark = wakeSignal.mark
             var rest = Self.roundIntervalSeconds
-            if replica.isBehindDisks, !replica.isScanning {
+            let asksStore = mayCallStore
+            if replica.isBehindDisks, !replica.isScanning, asksStore || !replica.isSyncedHere {
                 let begin = replica.now()
                 do {
-                    try await makeDurable()
+                    try await makeDurable(asksStore: asksStore)
                 } catch {
                     log.info("sync failed", metadata: ["error": "\(error)"])
                 }

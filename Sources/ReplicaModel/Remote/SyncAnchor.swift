@@ -48,6 +48,9 @@ public struct ChangeBatch: Sendable {
     public var anchor: SyncAnchor
     /// Whether there are more changes to request from ``anchor``.
     public var moreComing: Bool
+    /// Whether earlier changes are still missing because the store cannot describe them yet, for example the move of an item whose new place
+    /// it has not found. A later batch reports them; who waits for all changes must request another one.
+    public var isIncomplete = false
 
     public init(updated: [Item], deleted: [ItemIdentifier], anchor: SyncAnchor, moreComing: Bool = false) {
         self.updated = updated

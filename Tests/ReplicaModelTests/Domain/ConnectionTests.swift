@@ -21,6 +21,8 @@ import Threads
             bench.store.clearCalls()
             try await bench.makeFolder("d")
             try await bench.write("offline", to: "d/g")
+            // The next sync of what was recorded is due.
+            #expect(try await eventually { bench.replica.isSyncedHere })
             #expect(try await bench.read("f") == "before")
             try await bench.restart()
             #expect(bench.domain.disconnectedReason == "on a train")
@@ -181,6 +183,50 @@ import Threads
         }
     }
 
+    /// The store knows of a move, but not of its target yet.
+    @Test func statement26_anIncompleteBatchDoesNotEndTheWait() async throws {
+        let slow = HesitantStore()
+        let bench = try Bench(store: slow.memory, through: slow)
+        try await bench.settle()
+        slow.memory.write("news", to: "f")
+        slow.incomplete.withLock { $0 = 5 }
+        let (domain, isDone) = (bench.domain, Locked(false))
+        let waiting = Task {
+            try await domain.waitForStabilization()
+            isDone.withLock { $0 = true }
+        }
+        defer { waiting.cancel() }
+        for _ in 0..<200 where !isDone.withLock({ $0 }) {
+            // Without the time that passes to the next regular pull.
+            await bench.engine.receive()
+            _ = await bench.engine.send()
+            try await Task.sleep(for: .milliseconds(30))
+        }
+        #expect(isDone.withLock { $0 })
+        #expect(slow.incomplete.withLock { $0 } == 0)
+        #expect(try bench.tree().keys.sorted() == ["f"])
+    }
+
+    /// The answer to a question about an item replaces the noted change, as a new one.
+    @Test func statement26_aChangeThatIsNotedAgainIsWaitedFor() throws {
+        let bench = try Bench()
+        let replica = bench.replica
+        func note(_ name: String) throws {
+            let change = Incoming(identifier: ItemIdentifier(name), item: nil, asked: 1, isQuestion: true)
+            try replica.noteIncoming([change], anchor: nil)
+        }
+        try note("a")
+        var left = try replica.database.read { try NotedChanges(in: $0) }
+        try note("b")
+        try note("a")
+        try replica.database.read { try left.update(isCounting: false, in: $0) }
+        #expect(!left.isEmpty)
+        let noted = try replica.incoming(after: 0, limit: 10)
+        try replica.noteApplied(noted.filter { $0.1.identifier.rawValue == "a" }.map { ($0.0, $0.1.identifier) })
+        try replica.database.read { try left.update(isCounting: false, in: $0) }
+        #expect(left.isEmpty)
+    }
+
     /// The change is made, but who made it has not come to its invalidation yet.
     @Test func statement26_anInvalidationThatIsStillToComeIsWaitedFor() async throws {
         try await DomainBench.run { bench in
@@ -337,6 +383,31 @@ private final class DrowsyStore: StoreWrapper {
         }
         guard looks else { return ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: false) }
         return try await memory.enumerateChanges(from: anchor)
+    }
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        try await body()
+    }
+}
+
+/// A store whose next batches are incomplete and have none of its changes.
+private final class HesitantStore: StoreWrapper {
+    let memory = MemoryStore()
+    let incomplete = Locked(0)
+    var store: any RemoteStore { memory }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        let isIncomplete = incomplete.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
+        guard isIncomplete else { return try await memory.enumerateChanges(from: anchor) }
+        var batch = ChangeBatch(updated: [], deleted: [], anchor: anchor)
+        batch.isIncomplete = true
+        return batch
     }
 
     func pass<Result: Sendable>(
