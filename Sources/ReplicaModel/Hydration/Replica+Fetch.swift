@@ -63,7 +63,12 @@ extension Replica {
 
     /// A descriptor of the placeholder to write to. The caller closes it.
     func openForFetch(_ target: FetchTarget) throws(ReplicaError) -> Int32 {
-        try withTreeWaking { (tree) throws(ReplicaError) in
+        if !withTree({ $0.items[target.number]?.hasRow ?? true }) {
+            // After a crash, the scan would take an unrecorded placeholder with data for a copy of another one. A database that can't be
+            // written is no reason not to read.
+            try? record()
+        }
+        return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.fetched(target)
             let place = try tree.place(of: node)
             return try errnos { () throws(Errno) in

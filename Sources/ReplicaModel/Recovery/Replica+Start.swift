@@ -17,16 +17,23 @@ extension Replica {
         }
         let database = try ReplicaDatabase(path: folders.database.string)
         let last = try LastRun(database, root: root)
+        let mark = try folders.loadMark()
+        if last.isCopied {
+            let hasAttributes = last.isTreeNumbered
+            try database.write { rows in
+                try CopiedTree(root: root, rows: rows, mark: mark, hasAttributes: hasAttributes).adopt()
+            }
+        }
         let tree = Tree(
             root: root, rootRow: try database.read { try ItemRow.of(ItemNumber.root, in: $0) },
             nextNumber: last.nextNumber,
-            database: database, mark: try folders.loadMark(), clock: clock)
-        tree.scan = last.scanMode.map { ScanState(mode: $0, knewNothing: last.isFirst) }
+            database: database, mark: mark, clock: clock)
+        tree.scan = last.scanMode.map { ScanState(mode: $0, knewNothing: last.isFirst, folders: folders) }
         tree.rounds = last.rounds
         tree.items.holdsAll = last.isFirst
         try last.beginNext(database, root: root)
         if let scan = last.scanMode {
-            let (mark, round) = (tree.mark, last.rounds.present)
+            let round = last.rounds.present
             try database.write { rows in
                 try AsideRecovery(folders: folders, root: root, rows: rows, mark: mark, scan: scan, round: round).run()
             }
@@ -39,11 +46,12 @@ extension Replica {
 
     /// Records everything and notes that the stop was clean. Nothing may be called afterwards.
     package func close() throws {
-        let isScanned = !isScanning
         settleWriters()
+        // A mapping may outlive this process: then the next start has to compare the tree.
+        let isClean = !isScanning && !hasWriters
         var epoch: UInt64 = 0
         try record { rows in
-            if isScanned { try Meta.state.write("clean", to: rows) }
+            if isClean { try Meta.state.write("clean", to: rows) }
             epoch = (try Meta.epoch.read(from: rows).flatMap { UInt64($0) } ?? 0) + 1
             try Meta.epoch.write(String(epoch), to: rows)
         }
@@ -101,6 +109,10 @@ private struct LastRun {
     var nextNumber: UInt64
     /// Whether there was no last run.
     var isFirst: Bool
+    /// Whether the tree is a copy of the recorded one.
+    var isCopied: Bool
+    /// Whether the tree has the attribute with the number of starts.
+    var isTreeNumbered: Bool
     /// Nil after a clean stop.
     var scanMode: ScanMode?
     var templatePrefix: String
@@ -133,19 +145,23 @@ private struct LastRun {
         }
         self.memory = memory
         isFirst = recorded == nil
+        isTreeNumbered = inTree != nil
+        isCopied = try recorded != nil && database.read { try CopiedTree.isCopy(root, in: $0) }
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
         // An exchanged database does not know all templates that were sent.
         templatePrefix = recorded == inTree ? prefix ?? fresh : fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
-        case (let recorded, let inTree) where recorded != inTree: scanMode = .afterExchange
+        case (let recorded, let inTree) where recorded != inTree || isCopied: scanMode = .afterExchange
         case _ where boot == memory: scanMode = state == "clean" ? nil : .afterCrash
         default: scanMode = state == "clean" && !isUndurable ? nil : .afterPowerCut
         }
         // Templates of the last run that the database has lost must not be used for other items.
-        isAnew = scanMode?.isCareful ?? false
-        if isAnew { templatePrefix = fresh }
+        if scanMode?.isCareful ?? false { templatePrefix = fresh }
+        // A complete copy has what was in memory, too. It has no number if its attributes were not copied.
+        let isComplete = isCopied && state == "clean" && (recorded == inTree || inTree == nil)
+        isAnew = scanMode?.isCareful ?? false && !isComplete
         (rounds.here, rounds.inStore) = (here, inStore)
         rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
         rounds.first = rounds.present

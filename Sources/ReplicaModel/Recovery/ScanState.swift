@@ -3,6 +3,8 @@ struct ScanState {
     let mode: ScanMode
     /// Whether the database was empty when this run began.
     let knewNothing: Bool
+    /// Where files are moved that must not stay in the tree.
+    let folders: StateFolders
     /// The folders that were compared in this run.
     var compared: Set<ItemNumber> = []
     /// Nodes that were not found at their places. They are found elsewhere or, when the scan ends, are gone.
@@ -10,11 +12,11 @@ struct ScanState {
     private var missingByInode: [UInt64: Node] = [:]
     /// One node for each file with several names, by its inode number in the backing tree.
     var linkedBelow: [UInt64: Node] = [:]
-    /// The places of placeholders that were removed because they had never been recorded.
+    /// The places of placeholders that were taken out of the tree because they had never been recorded.
     var strays: Set<ItemPlace> = []
 
-    init(mode: ScanMode, knewNothing: Bool) {
-        (self.mode, self.knewNothing) = (mode, knewNothing)
+    init(mode: ScanMode, knewNothing: Bool, folders: StateFolders) {
+        (self.mode, self.knewNothing, self.folders) = (mode, knewNothing, folders)
     }
 
     mutating func lose(_ node: Node) {

@@ -152,11 +152,7 @@ extension Tree {
         }
         if line.isDataless {
             if try regain(line, in: folder) { return }
-            // A placeholder that was never recorded contains nothing of the user's.
-            scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
-            let below = try descriptor(of: folder)
-            _ = line.name.withCString { unlinkat(below, $0, 0) }
-            return
+            return try takeOutStray(line, in: folder)
         }
         if mayHaveLostFiles { try forgetRepeatedDeletion(of: line) }
         let node = addNode(in: folder, name: line.name, kind: kind ?? .file)
@@ -170,6 +166,21 @@ extension Tree {
         edit(node, ItemFields.ofNew(node.kind))
         // Files that were last changed long before the import need no debouncing.
         if scan?.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
+    }
+
+    /// Takes out a placeholder that was never recorded. It contains nothing of the user's and is removed, unless there is data in it: then it is a
+    /// copy of a placeholder, with its mark, that a program may have filled, and goes to `kept/`.
+    private func takeOutStray(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
+        let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
+        guard let scan else { return }
+        self.scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
+        try errnos { () throws(Errno) in
+            if place.mayHoldData {
+                try scan.folders.keep(place, of: line.status.inode, line.name)
+            } else {
+                _ = place.name.withCString { unlinkat(place.folder, $0, 0) }
+            }
+        }
     }
 
     /// Restores the item of a placeholder. A file that has the item's former name was taken to be the item, as if it
@@ -236,5 +247,19 @@ extension Tree {
         guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }
         lose(node)
         return node
+    }
+}
+
+extension BackingPath {
+    /// Whether the file contains data, or that can't be determined.
+    fileprivate var mayHoldData: Bool {
+        do throws(Errno) {
+            let file = try open(O_RDONLY | O_NONBLOCK)
+            defer { close(file) }
+            var ranges = DataRanges(of: FileDescriptor(rawValue: file), in: 0..<Int64.max)
+            return ranges.next() != nil
+        } catch {
+            return error != .noSuchFileOrDirectory
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import ReplicaTestSupport
@@ -82,6 +83,27 @@ import Threads
         #expect(try bench.tree().keys.sorted() == ["d/", "d/e/", "d/e/empty", "d/e/f", "d/empty"])
         try await bench.settle()
         #expect(bench.store.entries.keys.sorted() == ["d", "d/e", "d/e/empty", "d/e/f", "d/empty"])
+    }
+
+    /// `cp -a` in the backing tree copies the mark, too.
+    @Test func aFileWithACopiedMarkIsKept() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "f")
+        try await bench.settle()
+        let tree = bench.folders.tree.string
+        var mark = [UInt8](repeating: 0, count: 64)
+        let length = getxattr(tree + "/f", OwnXattr.dataless, &mark, mark.count)
+        for name in ["empty copy", "filled copy"] {
+            try FileTree.make(tree, [name: name.hasPrefix("filled") ? "ours" : ""])
+            #expect(setxattr(tree + "/" + name, OwnXattr.dataless, mark, length, 0) == 0)
+        }
+        try bench.crash()
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["f"])
+        let kept = bench.folders.kept.string
+        let names = try FileManager.default.contentsOfDirectory(atPath: kept)
+        #expect(names.count == 1 && names.first?.hasSuffix(" filled copy") == true)
+        #expect(try String(contentsOfFile: "\(kept)/\(names[0])", encoding: .utf8) == "ours")
     }
 
     @Test func afterACrashThePlaceholdersTimesAreSent() async throws {
