@@ -75,6 +75,10 @@ import Testing
         Row(store: "/srv", others: a, refusal: (.badStore, "overlaps the store of the domain a")),
         Row(store: "/srv/a=/mnt/bound", others: a),
         Row(directory: "/home/d", store: "/srv/a", others: a),
+        Row(state: "/srv/a/x", others: a, refusal: (.refused, "overlaps the store of the domain a")),
+        Row(store: "/x", state: "/srv", others: a, refusal: (.refused, "overlaps the store of the domain a")),
+        Row(state: "/state/a/tree/x", others: a, refusal: (.refused, "overlaps the state of the domain a")),
+        Row(state: "/mounted/x", refusal: (.refused, "is in a domain")),
         // The mountpoint.
         Row(directory: "/home/d", mountpoint: "/home/d", refusal: (.mountFailed, "is moved by the import")),
         Row(directory: "/home/d", mountpoint: "/home/d/x", refusal: (.mountFailed, "is moved by the import")),

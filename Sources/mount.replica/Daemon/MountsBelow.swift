@@ -1,7 +1,7 @@
 import ReplicaControl
 import SystemPackage
 
-/// Filesystems mounted in a domain's state do not belong to the domain and must not be removed with it.
+/// Filesystems mounted in a domain's state do not belong to the domain: they must not be shown, emptied or removed with it.
 enum MountsBelow {
     /// Throws `busy` if something is mounted below a path, which must not contain links.
     static func refuse(_ path: FilePath) throws {

@@ -24,7 +24,8 @@ struct NewDomainPlaces: Equatable {
 
     /// Why the domain cannot be created there, or nil.
     var refusal: ControlFailure? {
-        others.lazy.compactMap(refusalOf).first ?? refusalOfDirectory ?? refusalOfStore ?? refusalOfMountpoint
+        others.lazy.compactMap(refusalOf).first ?? refusalOfDirectory ?? refusalOfStore ?? refusalOfState
+            ?? refusalOfMountpoint
     }
 
     private func refusalOf(_ other: Other) -> ControlFailure? {
@@ -34,6 +35,11 @@ struct NewDomainPlaces: Equatable {
             if let store = other.store, store.meets(directory) {
                 return cannotImport(directory, "overlaps the store of the domain \(other.name)")
             }
+        }
+        if other.state.meets(state) { return badState("overlaps the state of the domain \(other.name)") }
+        // Its files would be replicated as the other domain's.
+        if let store = other.store, store.meets(state) {
+            return badState("overlaps the store of the domain \(other.name)")
         }
         guard let store else { return nil }
         if store.meets(other.state) {
@@ -74,6 +80,10 @@ struct NewDomainPlaces: Equatable {
         return nil
     }
 
+    private var refusalOfState: ControlFailure? {
+        state.isInReplica ? badState("is in a domain") : nil
+    }
+
     /// Why it cannot be mounted there, or nil.
     var refusalOfMountpoint: ControlFailure? {
         guard let mountpoint else { return nil }
@@ -91,6 +101,10 @@ struct NewDomainPlaces: Equatable {
 
     private func cannotImport(_ place: DiskPlace, _ why: String) -> ControlFailure {
         ControlFailure(.cannotImport, "\(place.seen) \(why)")
+    }
+
+    private func badState(_ why: String) -> ControlFailure {
+        ControlFailure(.refused, "the place of the domain's state, \(state.seen), \(why)")
     }
 
     private func badStore(_ place: DiskPlace, _ why: String) -> ControlFailure {

@@ -47,6 +47,8 @@ enum Launch {
     {
         if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
         let (location, store) = try prepare(plan, creation, log)
+        // The daemon empties folders there.
+        try MountsBelow.refuse(location.state)
         let daemon = try creation.run(.openDomain) {
             try Daemon(location, plan.options, store: store, log: log)
         } undo: {

@@ -2,6 +2,7 @@ import CLinux
 import FuseMount
 import Glibc
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// The directory to mount on.
@@ -52,6 +53,7 @@ enum Mountpoint {
     /// Throws `mountFailed` if something is mounted there. Mounts are not stacked: the lower one could no longer be
     /// reached or unmounted.
     static func refuseOccupied(_ path: FilePath) throws(ControlFailure) {
+        if StateFolders.isInDomain(path) { throw ControlFailure(.mountFailed, "\(path) is in the state of a domain") }
         // systemd's automount is meant to be mounted over.
         guard let there = try top(at: path), there.type != "autofs" else { return }
         throw ControlFailure(.mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there already")
