@@ -175,6 +175,20 @@ import Testing
         }
     }
 
+    /// Its state can be copied then.
+    @Test func anUnmountReturnsWhenTheDaemonHasEnded() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                begin; settle
+                pid=$(daemon)
+                replica unmount d
+                case $(awk '/^State/ { print $2 }' "/proc/$pid/status" 2>/dev/null) in "" | Z) ;; *) fail "still there" ;; esac
+                not test -e "$STATE/control.sock"
+                """#)
+        }
+    }
+
     @Test func fstabAndMountAndUmountWork() async throws {
         try await Trial.run { trial in
             try await trial.shell(
