@@ -68,6 +68,8 @@ int setfsgid(uint32_t group);
 #define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
 #define CL_FALLOC_FL_KEEP_SIZE 1
+#define CL_F_SETSIG 10
+#define CL_F_SETLEASE 1024
 #define CL_FALLOC_FL_PUNCH_HOLE 2
 #define CL_SEEK_HOLE 4
 #define CL_M_ARENA_MAX (-8)

@@ -46,7 +46,7 @@ struct ItemRow {
         ranges = node.ranges
         syncedSize = node.syncedSize
         hasRow = node.hasRow
-        if node.writers > 0 { flags.insert(.writing) }
+        if node.writers > 0 || node.mayBeMapped { flags.insert(.writing) }
     }
 
     init(_ row: Row) {

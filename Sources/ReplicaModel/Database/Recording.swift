@@ -53,6 +53,9 @@ extension Replica {
             tree.settle(node)
             for name in tree.items.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
                 if name.kind == .file, name.dirty.contains(.contents) {
+                    if name.isInFlight, name.dirtySinceSent.contains(.contents) {
+                        name.syncedSinceSent = min(name.syncedSinceSent ?? size, size)
+                    }
                     // The recorded size is valid as long as the file does not become shorter.
                     guard name.syncedSize.map({ $0 > size }) ?? true else { continue }
                     name.syncedSize = size

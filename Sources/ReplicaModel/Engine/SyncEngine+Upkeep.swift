@@ -111,7 +111,7 @@ extension Replica {
     var isInStep: Bool {
         guard
             withTree({ tree in
-                for node in tree.items.writing.values { tree.settle(node) }
+                tree.settleWriters()
                 return tree.items.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }

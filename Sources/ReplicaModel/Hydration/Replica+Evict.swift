@@ -13,7 +13,7 @@ package enum EvictionRefusal: Error, Hashable, Sendable {
     case storeUnavailable
     /// It is pinned.
     case pinned
-    /// It is open.
+    /// It is open, or mapped.
     case open
     /// It has several names.
     case hardLinked
@@ -47,7 +47,7 @@ extension Replica {
                 try tree.punch(node)
                 return .success((bytes, node.inodeNumber))
             } catch {
-                return .failure(.failed(error.errno))
+                return .failure(error.errno == .resourceTemporarilyUnavailable ? .open : .failed(error.errno))
             }
         }
         guard let (bytes, inodeNumber) = try result.get() else { return nil }
@@ -92,7 +92,7 @@ extension Tree {
         if items.isLinked(node) { return .hardLinked }
         if node.fingerprint.mode != policy.privileges.replicated(node.fingerprint.mode) { return .setID }
         if try hasCapabilities(node) { return .capabilities }
-        return node.opens > 0 || node.writers > 0 ? .open : nil
+        return node.opens > 0 || node.writers > 0 || node.mayBeMapped ? .open : nil
     }
 
     private func hasCapabilities(_ node: Node) throws(ReplicaError) -> Bool {
@@ -112,9 +112,11 @@ extension Tree {
                 let now = FileFingerprint(status)
                 let isOther = node.materialization == .whole && now.hasOtherBytes(than: node.fingerprint)
                 guard now.isSameFile(as: node.fingerprint), !isOther else { throw .resourceBusy }
-                try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }
+                // Only complete files are passed through; of another one, a fetch has a descriptor.
+                if node.materialization == .whole { try HeldFile(descriptor: file).demandUnused() }
+                try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
                 try Self.letGo(of: file, size: base.size)
                 try node.keepTime(of: file)
                 try held.setXattr(OwnXattr.dataless, to: mark.value)

@@ -59,6 +59,11 @@ extension Replica {
                 descriptor = try name.openNew(in: folder, flags & Self.keptOfNew, UInt32(masked(mode)))
                 return try Ownership.give(HeldFile(descriptor: descriptor), in: folder, to: caller)
             }
+            if isWriter, flags & (O_SYNC | O_DSYNC) != 0 {
+                withTree { tree in
+                    if let node = tree.items[inode: entry.number] { tree.expectSyncedWrites(of: node) }
+                }
+            }
             let file = OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
                 hasSetID: entry.status.hasSetID, size: 0)

@@ -119,7 +119,7 @@ extension Replica {
     /// Notes that a file was written through a descriptor whose close the kernel does not report.
     package func settleWriters() {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            for node in tree.items.writing.values { tree.settle(node) }
+            tree.settleWriters()
         }
     }
 
@@ -151,7 +151,8 @@ extension Replica {
 
 extension Tree {
     /// Each write will be synced, and we may see none of them: the file is marked as edited before the first.
-    fileprivate func expectSyncedWrites(of node: Node) {
+    func expectSyncedWrites(of node: Node) {
+        items.holder(of: node).hasSyncedWriter = true
         for name in items.names(of: node) where name.base != nil || name.flags.contains(.createSent) {
             edit(name, [.contents, .modificationDate])
             name.syncedSize = min(name.syncedSize ?? 1, 1)

@@ -11,7 +11,8 @@ struct FileAfterPowerCut: Hashable, Sendable {
     var isDurable: Bool
     /// Whether the record has an edit that the store does not have.
     var isEdited: Bool
-    /// The size of that edit when a program synced it.
+    /// The size of that edit when a program synced it. Without an edit: a program had the file open that syncs each write, so that an edit
+    /// may not be recorded.
     var syncedSize: Int64?
     /// Whether this is the tree that the record was made of, rather than another one put in its place.
     var isOfRecordedTree: Bool
@@ -38,7 +39,7 @@ enum Finding: Hashable, Sendable {
 /// filesystem may keep a file's size and times and lose its bytes.
 func finding(_ file: FileAfterPowerCut) -> Finding {
     guard file.hasBase else { return .new }
-    if file.isEdited, let synced = file.syncedSize {
+    if let synced = file.syncedSize, file.isEdited || !(file.isAsRecorded && file.isDurable) {
         // Synced content is not lost: a shorter file was truncated afterwards. An empty one may be the beginning of a
         // rewrite.
         if file.size >= synced || file.isOfRecordedTree && file.size > 0 { return .edited }

@@ -24,7 +24,9 @@ extension Tree {
         case .asRecorded: node.flags.remove(.doubtful)
         case .edited:
             node.flags.remove(.doubtful)
+            let synced = node.syncedSize
             edit(node, ItemFields.ofNew(.file).subtracting(.place))
+            node.syncedSize = synced
         case .new:
             node.flags.formUnion([.doubtful, .mayAlreadyExist])
             if fingerprint != node.fingerprint { edit(node, ItemFields.ofNew(.file).subtracting(.place)) }

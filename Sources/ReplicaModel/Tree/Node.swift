@@ -166,6 +166,11 @@ final class Node {
     var lookups: UInt64 = 0
     var opens: Int32 = 0
     var writers: Int32 = 0
+    /// Whether a process may still write to it, through a mapping whose descriptor is closed.
+    var mayBeMapped = false
+    /// Whether a writer has opened it with `O_SYNC` or `O_DSYNC` since nobody had it open for writing: the kernel may pass writes
+    /// through that no request reports.
+    var hasSyncedWriter = false
     /// Incremented when another backing file replaces this one while the kernel knows it.
     var generation: UInt32 = 0
     /// The backing file that the kernel knows by the item's node ID; nil before its first reply.
@@ -228,10 +233,15 @@ final class Node {
         set { setRareField(\.sentContent, newValue) }
     }
 
-    /// How many bytes of an unsent edit a program has synced; recorded durably.
+    /// How many bytes of an unsent edit a program has synced, or may sync at any moment without a request; recorded durably.
     var syncedSize: Int64? {
         get { rareFields?.syncedSize }
         set { setRareField(\.syncedSize, newValue) }
+    }
+    /// The same for an edit made since the call in flight started. Only in memory.
+    var syncedSinceSent: Int64? {
+        get { rareFields?.syncedSinceSent }
+        set { setRareField(\.syncedSinceSent, newValue) }
     }
 
     private func setRareField<Value>(_ field: ReferenceWritableKeyPath<RareFields, Value?>, _ value: Value?) {
@@ -294,9 +304,10 @@ private final class RareFields {
     var inodeNumber: ItemNumber?
     var ranges: RangeSet64?
     var syncedSize: Int64?
+    var syncedSinceSent: Int64?
 
     var isEmpty: Bool {
         failure == nil && sent == nil && conflict == nil && sentContent == nil && inodeNumber == nil && ranges == nil
-            && syncedSize == nil
+            && syncedSize == nil && syncedSinceSent == nil
     }
 }

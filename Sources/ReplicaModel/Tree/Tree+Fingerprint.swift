@@ -13,9 +13,53 @@ extension Tree {
     /// The last writer closed the file.
     func removeWriter(_ node: Node) {
         settle(node)
+        node.hasSyncedWriter = false
+        for name in items.names(of: node) where name.syncedSize != nil && !name.dirty.contains(.contents) {
+            name.syncedSize = nil
+            note(name)
+        }
+        // An edited file is checked when it is sent.
+        node.mayBeMapped = !node.dirty.contains(.contents) && isOpenForWriting(node)
+        if !node.mayBeMapped { stopWatching(node) }
+    }
+
+    /// Settles all files that are or may be written.
+    func settleWriters() {
+        for node in items.writing.values {
+            settle(node)
+            guard node.mayBeMapped, node.writers == 0, !isOpenForWriting(node) else { continue }
+            node.mayBeMapped = false
+            // The last stores may have come after the check.
+            settle(node)
+            stopWatching(node)
+        }
+    }
+
+    /// Notes it if a process can write to a file that nobody has open for writing.
+    func watchMapping(of name: Node, _ file: HeldFile) {
+        let node = items.holder(of: name)
+        guard node.writers == 0, !node.mayBeMapped, file.isOpenForWriting else { return }
+        node.mayBeMapped = true
+        items.writing[node.number] = node
+        note(node)
+    }
+
+    private func stopWatching(_ node: Node) {
         items.writing[node.number] = nil
         node.flags.remove(.writing)
         note(node)
+    }
+
+    private func isOpenForWriting(_ node: Node) -> Bool {
+        guard node.kind == .file, !node.isDeleted, node.parent != nil else { return false }
+        do throws(ReplicaError) {
+            let place = try place(of: node)
+            let file = try errnos { () throws(Errno) in try place.open(O_RDONLY) }
+            defer { close(file) }
+            return HeldFile(descriptor: file, isReadable: true).isOpenForWriting
+        } catch {
+            return false  // The backing file is gone.
+        }
     }
 
     /// Finds out whether a file that is or was open for writing has other content than before.

@@ -13,7 +13,7 @@ extension Tree {
         clearFailure(node)
         items.needsListing.remove(node.number)
         touch(node)
-        items.writing[node.number] = nil
+        (items.writing[node.number], node.mayBeMapped) = (nil, false)
         pending.wake()
         note(node)
     }

@@ -104,6 +104,10 @@ final class Tree {
         // The store's root is not ours to change: it may be shared, or not have any of this (SEMANTICS).
         guard !node.flags.contains(.special), node !== root else { return note(node) }
         if node.base != nil, !fields.isDisjoint(with: .unobservable) { unrecorded.noteUnobservable() }
+        // A new edit: what was synced before says nothing about it.
+        if fields.contains(.contents), !node.dirty.contains(.contents), !items.holder(of: node).hasSyncedWriter {
+            node.syncedSize = nil
+        }
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         touch(node)
@@ -159,6 +163,7 @@ final class Tree {
     // MARK: Descriptors
 
     /// An `O_PATH` descriptor of a folder; valid until the lock is released.
+    /// - Throws: EBUSY if a filesystem is mounted there in the backing tree.
     func descriptor(of folder: Node) throws(ReplicaError) -> Int32 {
         if folder.descriptor >= 0 { return folder.descriptor }
         guard let parent = folder.parent else { throw .errno(.noSuchFileOrDirectory) }
@@ -168,7 +173,10 @@ final class Tree {
         }
         guard opened >= 0 else { throw .errno(.last) }
         do throws(ReplicaError) {
-            try demandKernelFile(try errnos { () throws(Errno) in try FileStatus(descriptor: opened) }, as: folder)
+            let status = try errnos { () throws(Errno) in try FileStatus(descriptor: opened) }
+            // A filesystem that is mounted there is not the domain's.
+            guard !status.isMountPoint else { throw .errno(.resourceBusy) }
+            try demandKernelFile(status, as: folder)
         } catch {
             close(opened)
             throw error

@@ -109,6 +109,7 @@ extension Replica {
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
             }
         }
+        if let source = outgoing.source { tree.watchMapping(of: node, HeldFile(descriptor: source, isReadable: true)) }
         if outgoing.isOfReplacement(of: node) {
             if let source = outgoing.source { Glibc.close(source) }
             // A placeholder's bytes are nobody's.
@@ -121,7 +122,7 @@ extension Replica {
         }
         node.isInFlight = true
         node.isResolving = call == .resolve
-        node.dirtySinceSent = []
+        (node.dirtySinceSent, node.syncedSinceSent) = ([], nil)
         if outgoing.source != nil || outgoing.keepsContent && node.holdsKnownContent {
             // Also for a change of metadata: the store may give the content another version after it.
             node.sentContent = SentContent(

@@ -44,6 +44,7 @@ extension Tree {
         let replaced = holder.flatMap { yield($0, to: node, isNew: outgoing.isCreate) }
         let (isNew, former) = (node.isNew, node.base)
         if case .modify = outgoing.call, former?.identifier == item.identifier { supersede(node, outgoing.fields) }
+        let synced = outgoing.fields.contains(.contents) ? node.syncedSinceSent : node.syncedSize
         bind(node, item, outgoing, isOther: result.shouldFetchContent)
         answers.note(item.identifier)
         endCall(of: node, outgoing)
@@ -53,6 +54,7 @@ extension Tree {
             return .item(nil, replaced: replaced)
         }
         node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
+        keepSynced(synced, of: node)
         if outgoing.call == .resolve, node.base?.version.content != "" { dropSentContent(of: node) }
         node.sentContent = nil
         if outgoing.call != .resolve { node.flags.subtract(outgoing.fields.contains(.contents) ? .inDoubt : .doubtful) }
@@ -69,6 +71,15 @@ extension Tree {
         let isInStep =
             outgoing.isAnswered(by: item, result) && !isOther && !hasMore && node.flags.isDisjoint(with: .inDoubt)
         return .item(isInStep ? nil : item, replaced: replaced)
+    }
+
+    /// Keeps what is known to be synced of an edit that the answered call did not send, and expects more of a writer whose writes are
+    /// synced one by one.
+    private func keepSynced(_ size: Int64?, of node: Node) {
+        node.syncedSinceSent = nil
+        node.syncedSize = node.dirty.contains(.contents) ? size : nil
+        guard node.kind == .file, items.holder(of: node).hasSyncedWriter else { return }
+        node.syncedSize = min(node.syncedSize ?? 1, 1)
     }
 
     /// Compares the metadata of an item that the store had before it was sent: differences are sent; fields that only

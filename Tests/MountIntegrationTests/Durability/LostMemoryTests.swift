@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The guarantee of `replica wait` for a domain whose store is on the same disk.
-    @Test func waitedForContentIsCompleteOnOneSide() async throws {
+    @Test(arguments: ["d", "\"$MNT/files\""]) func waitedForContentIsCompleteOnOneSide(what: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -70,7 +70,7 @@ import Testing
                 begin; settle
                 mkdir files; for n in $(seq 100); do echo "content $n" >"files/f$n"; done
                 cp -r files "$MNT/"
-                settle
+                replica wait \(what) >/dev/null
                 force_journal data; cut_power data
                 mount_it; diff -r files "$MNT/files"; settle; same; diff -r files "$STORE/files"
                 """)
@@ -139,6 +139,38 @@ import Testing
                 mount_it; content_is "$MNT/f" two; settle; same
                 content_is "$MNT/f" two; equal "$(ls "$MNT")" f
                 """)
+        }
+    }
+
+    /// `O_SYNC` promises it for each write, also for those after an upload.
+    @Test func aWriterThatSyncsEachWriteLosesNone() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                cat >writer <<'END'
+                import os, sys, time
+                file = os.open(sys.argv[1], os.O_WRONLY | os.O_SYNC | os.O_CREAT, 0o644)
+                os.pwrite(file, b"A" * 9000, 0)
+                open("written", "w").close()
+                while not os.path.exists("go"): time.sleep(0.02)
+                os.pwrite(file, bytes(9000), 0)
+                open("zeroed", "w").close()
+                time.sleep(1000)
+                END
+                python3 writer "$MNT/f" & writer=$!
+                eventually test -e written
+                settle
+                equal "$(stat -c %s "$STORE/f")" 9000
+                mv store away
+                touch go; eventually test -e zeroed
+                cut_power data
+                kill "$writer"
+                mv away store; head -c 9000 /dev/zero >zeros
+                mount_it; cmp zeros "$MNT/f"; settle; same; cmp zeros "$MNT/f"
+                equal "$(ls "$MNT")" f
+                """#)
         }
     }
 

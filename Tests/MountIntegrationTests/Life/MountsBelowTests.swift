@@ -49,6 +49,45 @@ import Testing
         }
     }
 
+    /// A daemon empties folders of its state when it starts.
+    @Test func aDomainWithAMountInItsStateIsNotServed() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir -p "$SRC/a/b" "$HERE/outside"; echo precious >"$HERE/outside/file"
+                begin; settle; replica unmount d; no_daemon
+                for place in "$STATE/staging" "$TREE/a/b"; do
+                    mount --bind "$HERE/outside" "$place"
+                    refused 12 "$place is a mount below the domain's state: unmount it first" replica mount d "$MNT"
+                    no_daemon
+                    umount "$place"
+                done
+                content_is "$HERE/outside/file" precious
+                mount_it; same
+                mkdir "$HERE/other"
+                refused 15 "is in the state of a domain" replica mount d "$STATE/staging"
+                """)
+        }
+    }
+
+    /// What is mounted in the tree of a domain that is being served is neither shown nor removed.
+    @Test func aMountInTheTreeIsNotEntered() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir -p "$SRC/a/b" "$HERE/outside"; echo precious >"$HERE/outside/file"; echo mine >"$SRC/a/b/file"
+                begin; settle; replica unmount d; no_daemon; mount_it
+                mount --bind "$HERE/outside" "$TREE/a/b"
+                refused 2 "resource busy" ls "$MNT/a/b"
+                refused 1 "" rm -r "$MNT/a/b"
+                content_is "$HERE/outside/file" precious
+                umount "$TREE/a/b"
+                content_is "$MNT/a/b/file" mine
+                settle; same
+                """)
+        }
+    }
+
     /// A local deletion stops at a mount in the store.
     @Test func mountsInTheStoreAreNotDeleted() async throws {
         try await Trial.run { trial in

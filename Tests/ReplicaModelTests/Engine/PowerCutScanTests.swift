@@ -2,6 +2,7 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 
@@ -88,6 +89,54 @@ import Testing
         try await syncAndCut(sizes, in: bench)
         #expect(bench.store.text(at: "g") == content)
         #expect(try await bench.read("g") == content)
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+    }
+
+    /// The answer about an earlier edit says nothing about the one that was made during the upload.
+    @Test(arguments: [true, false])
+    func whatWasSyncedDuringAnUploadIsAnEdit(_ isSynced: Bool) async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        let (replica, number, isFirst) = (bench.replica, try bench.number("g"), Locked(true))
+        @Sendable func cut(to size: Int64) throws(ReplicaError) {
+            var change = AttributeChange()
+            change.size = size
+            _ = try replica.setAttributes(change, of: number)
+        }
+        bench.store.setHooks(before: { call throws(RemoteStoreError) in
+            guard call.method == .modifyItem,
+                isFirst.withLock({ isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                })
+            else { return }
+            do throws(ReplicaError) { try cut(to: 3) } catch { throw .itemUnavailable("\(error)") }
+            if isSynced { replica.noteSynced(number, size: 3) }
+        })
+        try cut(to: 5)
+        bench.pass(400)
+        _ = await bench.engine.send()
+        #expect(try await eventually { bench.store.text(at: "g") == "repla" && !replica.hasUnansweredCalls })
+        try replica.record()
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.text(at: "g") == (isSynced ? "rep" : "repla"))
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+    }
+
+    /// The kernel passes writes through that no request reports, also after an upload.
+    @Test func whatASyncedWriterWroteIsAnEdit() async throws {
+        let bench = try await makeBench()
+        let file = try bench.replica.open(try bench.number("g"), flags: O_WRONLY | O_SYNC)
+        #expect(pwrite(file.descriptor, "uploaded", 8, 0) == 8)
+        try await bench.settle()
+        #expect(bench.store.text(at: "g") == "uploaded")
+        try await bench.engine.makeDurable()
+        #expect(pwrite(file.descriptor, "too late", 8, 0) == 8)
+        close(file.descriptor)
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.text(at: "g") == "too late")
         #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
     }
 

@@ -1,0 +1,93 @@
+import Testing
+
+/// A mapping whose descriptor is closed. With the kernel's passthrough (root's mounts) the daemon is told of neither the mapping nor the
+/// stores to it.
+@Suite struct MappedFileTests {
+    /// `mapped FILE r|w` maps the file and closes it, then says `ready`. On `go`, it stores `b` into it, syncs it and says `stored`, if it may
+    /// write; on `end` it prints the first and the last byte.
+    private let program = #"""
+        cat >mapped.c <<'END'
+        #include <fcntl.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/mman.h>
+        #include <sys/stat.h>
+        #include <unistd.h>
+        static void say(const char *name) { fclose(fopen(name, "w")); }
+        static void await(const char *name) { while (access(name, F_OK)) usleep(10000); }
+        int main(int count, char **words) {
+            int writes = words[2][0] == 'w';
+            int file = open(words[1], writes ? O_RDWR : O_RDONLY);
+            struct stat status;
+            if (file < 0 || fstat(file, &status)) return 1;
+            char *bytes = mmap(NULL, status.st_size, PROT_READ | (writes ? PROT_WRITE : 0), MAP_SHARED, file, 0);
+            if (bytes == MAP_FAILED) return 2;
+            close(file);
+            say("ready");
+            if (writes) {
+                await("go");
+                memset(bytes, 'b', status.st_size);
+                if (msync(bytes, status.st_size, MS_SYNC)) return 3;
+                say("stored");
+            }
+            await("end");
+            printf("%c%c\n", bytes[0], bytes[status.st_size - 1]);
+            return 0;
+        }
+        END
+        gcc -o mapped mapped.c
+        head -c 300000 /dev/zero | tr '\0' a >"$SRC/f"
+        begin; settle
+
+        """#
+
+    @Test func itIsNotEvicted() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                program + #"""
+                    ./mapped "$MNT/f" r >bytes & reader=$!
+                    eventually test -e ready
+                    refused 9 "open" replica evict "$MNT/f"
+                    touch end; wait "$reader"
+                    content_is bytes aa
+                    eventually replica evict "$MNT/f"
+                    """#)
+        }
+    }
+
+    @Test func storesToItAreSent() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                program + #"""
+                    ./mapped "$MNT/f" w >bytes & writer=$!
+                    eventually test -e ready
+                    settle
+                    touch go; eventually test -e stored
+                    settle
+                    head -c 300000 /dev/zero | tr '\0' b >stored; cmp stored "$STORE/f"
+                    refused 9 "open" replica evict "$MNT/f"
+                    touch end; wait "$writer"
+                    content_is bytes bb
+                    settle; eventually replica evict "$MNT/f"
+                    cmp stored "$MNT/f"
+                    """#)
+        }
+    }
+
+    /// The next daemon compares the tree.
+    @Test func storesAfterAnUnmountAreSentLater() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                program + #"""
+                    ./mapped "$MNT/f" w >bytes & writer=$!
+                    eventually test -e ready
+                    settle; unmount_it
+                    touch go; eventually test -e stored
+                    touch end; wait "$writer"
+                    mount_it; settle; same
+                    content_is bytes bb
+                    equal "$(head -c 1 "$STORE/f")" b
+                    """#)
+        }
+    }
+}
