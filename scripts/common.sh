@@ -173,3 +173,7 @@ build_release() {
 
 # swift build of the release programs.
 release_build() { swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s "$@"; }
+
+# The whole machine's switch for FUSE over io_uring (Linux 6.14): whoever changes it puts it back.
+RINGS=/sys/module/fuse/parameters/enable_uring
+set_rings() { as_root sh -c "echo $1 >$RINGS" 2>/dev/null; }
