@@ -2,6 +2,7 @@
 #include "CFuse.h"
 #include "hooks.h"
 #include "rings/rings.h"
+#include "rings/rings_switch.h"
 #include "service.h"
 #include "wire.h"
 #include <errno.h>

@@ -18,13 +18,6 @@ void rings_start(struct rings *rings);
 void rings_stop(struct rings *rings);
 void rings_free(struct rings *rings);
 
-// The administrator's switch, which can be changed at any time:
-
-/// Whether the kernel's switch is on; true if it can't be read.
-bool rings_are_allowed(void);
-/// Makes a connection whose INIT is answered use the device from now on, whatever the kernel concluded from the answer.
-void rings_renounce(int device);
-
 /// Accepts an answer like writev(2). -1 if its request did not come over a ring.
 ssize_t rings_answer(int fd, const struct iovec *iov, int count);
 

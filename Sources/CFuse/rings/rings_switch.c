@@ -1,4 +1,4 @@
-#include "rings.h"
+#include "rings_switch.h"
 #include "../wire.h"
 #include "ring_memory.h"
 #include <errno.h>

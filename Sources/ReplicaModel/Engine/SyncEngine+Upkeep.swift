@@ -111,7 +111,7 @@ extension Replica {
     var isInStep: Bool {
         guard
             withTree({ tree in
-                tree.settleWriters()
+                tree.settleWrittenFiles()
                 return tree.items.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }

@@ -119,7 +119,7 @@ extension Replica {
     /// Notes that a file was written through a descriptor whose close the kernel does not report.
     package func settleWriters() {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            tree.settleWriters()
+            tree.settleWrittenFiles()
         }
     }
 

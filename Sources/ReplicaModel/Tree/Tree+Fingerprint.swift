@@ -24,7 +24,7 @@ extension Tree {
     }
 
     /// Settles all files that are or may be written.
-    func settleWriters() {
+    func settleWrittenFiles() {
         for node in items.writing.values {
             settle(node)
             guard node.mayBeMapped, node.writers == 0, !isOpenForWriting(node) else { continue }
