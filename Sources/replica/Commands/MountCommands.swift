@@ -88,11 +88,10 @@ struct Unmount: ParsableCommand {
             return try output.done("\(domain.name) is unmounted; its daemon was not running")
         }
         let pending = flush ? nil : pendingItems(client)
-        let daemon = DaemonProcess(of: client)
         _ = try client.request(.unmount(flush: flush), onEvent: output.event)
         // Until then, it writes to the state: a copy would not be complete.
-        if let daemon, !daemon.awaitEnd(seconds: Self.endTimeoutSeconds) {
-            Output.complain("the daemon, process \(daemon.number), has not ended yet")
+        if !StateLock.awaitFree(state: domain.state, seconds: Self.endTimeoutSeconds) {
+            Output.complain("the daemon of \(domain.name) has not ended yet")
         }
         var line = "\(domain.name) is unmounted"
         if let pending, pending > 0 { line += "; \(Format.count(pending, "item")) not yet in the store" }

@@ -1,0 +1,23 @@
+import Glibc
+package import SystemPackage
+
+/// The lock of a domain's state (flock(2)), which its daemon holds until its process has ended.
+package enum StateLock {
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    /// Waits until no process serves the domain.
+    /// - Returns: False if one does after this many seconds.
+    package static func awaitFree(state: FilePath, seconds: Double) -> Bool {
+        let file = state.appending("lock").withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+        // Without the file, there is no domain any more.
+        guard file >= 0 else { return true }
+        defer { close(file) }
+        let end = ContinuousClock.now + .seconds(seconds)
+        while flock(file, LOCK_SH | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { return true }
+            guard ContinuousClock.now < end else { return false }
+            usleep(pauseMicroseconds)
+        }
+        return true
+    }
+}
