@@ -123,6 +123,7 @@ import Testing
         "the kernel's or the store's reason follows": ["the store can't be probed: "],
         "it gives the reason, and nothing was changed": [
             "was replaced meanwhile; nothing was changed", "is in a domain or contains one",
+            "the place of the domain's state, ", " is in the state of a domain",
             "the store does not accept imports", ": only root may remount",
             "only root can have a domain mounted at boot", "operation not permitted", "it is in use",
             "not supported by the store or this system", "it is larger than this disk allows",

