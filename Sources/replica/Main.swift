@@ -70,7 +70,7 @@ struct Replica: ParsableCommand {
         let code = Replica.exitCode(for: error)
         if code == .success {
             let text = Replica.fullMessage(for: error)
-            if !text.isEmpty { Output.document(text) }
+            if !text.isEmpty { Output.document(CompletionScript.completed(text)) }
             exit(ExitReason.success.rawValue)
         }
         let message = Replica.message(for: error).split(separator: "\n").joined(separator: " ")

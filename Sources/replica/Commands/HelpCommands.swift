@@ -25,7 +25,7 @@ struct Completion: ParsableCommand {
             case .zsh: .zsh
             case .fish: .fish
             }
-        Output.document(Replica.completionScript(for: kind))
+        Output.document(CompletionScript.text(for: kind))
     }
 }
 

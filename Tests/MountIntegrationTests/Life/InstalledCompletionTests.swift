@@ -16,6 +16,7 @@ import Testing
                 "ROOT='\(repository)' START='\(start)' SETUP='\(setup)'\n" + #"""
                     begin
                     mkdir -p "$MNT/albums/2026"; echo one >"$MNT/albums/2026/phrases.txt"; echo x >"$MNT/albums/other.txt"
+                    echo x >"$MNT/albums/with space.txt"; echo x >"$MNT/albums/notes (conflict copy).txt"; echo x >"$MNT/albums/it's \"\$HOME\".txt"
                     settle
                     replica evict d: >/dev/null
                     equal "$(stat -c %b "$TREE/albums/2026/phrases.txt")" 0
@@ -29,9 +30,12 @@ import Testing
                     unset -f replica
                     cd "$MNT"
                     # A subcommand shows that it is our script: shells complete paths anyway.
-                    env -u XDG_DATA_DIRS PATH=/usr/local/bin:/usr/bin:/bin TERM=dumb /usr/bin/python3 "$ROOT/Tests/CommandTests/Support/press-tab.py" \
+                    env -u XDG_DATA_DIRS HOME="$HERE" PATH=/usr/local/bin:/usr/bin:/bin TERM=dumb /usr/bin/python3 "$ROOT/Tests/CommandTests/Support/press-tab.py" \
                         "$SETUP" unp unpin "pin albu" albums/ "status albums/2026/phr" albums/2026/phrases.txt "status $MNT/albums/oth" other.txt \
-                        "pin $MNT/albums/20" albums/2026/ "status albums/oth" albums/other.txt -- $START
+                        "pin $MNT/albums/20" albums/2026/ "status albums/oth" albums/other.txt \
+                        "status albums/wi" "=albums/with space.txt" "evict albums/not" "=albums/notes (conflict copy).txt" \
+                        "download albums/it" "=albums/it's \"\$HOME\".txt" "pin ~/${MNT#"$HERE/"}/albums/wi" "=$MNT/albums/with space.txt" \
+                        "pin \$HOME/${MNT#"$HERE/"}/albums/notes\\ \\(co" "=$MNT/albums/notes (conflict copy).txt" -- $START
                     END
                     unshare -m --propagation private bash -c '
                         set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR; . "$HERE/script"'
