@@ -48,4 +48,21 @@ import Testing
         try folder.write("first\n", to: "daemon.log")
         #expect(try look() && Array(lines.suffix(2)) == ["last", "first"], "\(lines)")
     }
+
+    /// Also if it was moved there after the present one was opened, which would come twice.
+    @Test func theLogBeforeComesFirst() throws {
+        let folder = try TemporaryFolder()
+        let (path, previous) = (folder.path.appending("daemon.log"), folder.path.appending("daemon.log.1"))
+        var lines: [String] = []
+        func add(_ line: [UInt8]) { lines.append(String(decoding: line, as: UTF8.self)) }
+        try folder.write("new\n", to: "daemon.log")
+        var log = LogFile(path)
+        #expect(try !log.previousLines(at: previous, add) && lines.isEmpty)
+        try folder.write("old\nend", to: "daemon.log.1")
+        log = LogFile(path)
+        #expect(try log.previousLines(at: previous, add) && log.lines(add) && lines == ["old", "end", "new"])
+        try FileManager.default.removeItem(atPath: previous.string)
+        try FileManager.default.moveItem(atPath: path.string, toPath: previous.string)
+        #expect(try !log.previousLines(at: previous, add) && lines.count == 3, "\(lines)")
+    }
 }

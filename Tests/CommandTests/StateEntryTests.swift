@@ -14,6 +14,6 @@ import Testing
             (.removal, folders.removalRecord),
         ]
         for (entry, path) in named { #expect(path == FilePath("/state").appending(entry.rawValue)) }
-        #expect(Set(named.map(\.0) + [.log]) == Set(StateEntry.allCases))
+        #expect(Set(named.map(\.0) + [.log, .previousLog]) == Set(StateEntry.allCases))
     }
 }

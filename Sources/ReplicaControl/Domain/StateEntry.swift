@@ -6,4 +6,6 @@ package enum StateEntry: String, CaseIterable, Sendable {
     case database = "replica.db"
     case mark, lock, removal
     case log = "daemon.log"
+    /// The log before the present one.
+    case previousLog = "daemon.log.1"
 }

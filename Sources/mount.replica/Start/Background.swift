@@ -106,12 +106,13 @@ struct Background {
             return
         }
         setsid()
-        let target = log.map(StandardError.open) ?? -1
+        let target = log.map(DaemonLog.open) ?? -1
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(null, 0)
         for descriptor: Int32 in 1...2 { dup2(target >= 0 ? target : null, descriptor) }
         close(null)
         if target >= 0 { close(target) }
+        if let log { StandardError.become(DaemonLog(log, [2, 1])) }
     }
 
     /// Reports a failure and exits.

@@ -8,22 +8,21 @@ import SystemPackage
 /// Lines for the user, and of the log. Each is one line without control characters, whatever names and texts of a store, of a
 /// server or of other users it contains: no line can be forged, and no terminal takes a part of it for a command.
 enum StandardError {
+    private static let log = AtomicLazyReference<DaemonLog>()
     /// Where each line is written too; -1 for nowhere.
-    private static let copyDescriptor = Atomic<Int32>(-1)
-    private static var other: Int32 { copyDescriptor.load(ordering: .relaxed) }
+    private static var other: Int32 { log.load()?.descriptors.first { $0 > 2 } ?? -1 }
 
-    /// Opens a daemon's log to append to it; -1 if that fails.
-    static func open(log: FilePath) -> Int32 {
-        Glibc.open(log.string, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    }
+    /// Standard output and error are a daemon's log from now on.
+    static func become(_ log: DaemonLog) { _ = Self.log.storeIfNil(log) }
 
     /// From now on each line goes to this log too: of a daemon in the foreground, whose standard error is a terminal's or a
     /// service manager's. Without effect if lines go to one already, or if it can't be opened.
-    static func copy(to log: FilePath) {
-        guard other < 0 else { return }
-        let descriptor = open(log: log)
-        let (isFirst, _) = copyDescriptor.compareExchange(expected: -1, desired: descriptor, ordering: .relaxed)
-        if isFirst { Faults.report(to: descriptor) } else if descriptor >= 0 { close(descriptor) }
+    static func copy(to path: FilePath) {
+        guard log.load() == nil else { return }
+        let descriptor = DaemonLog.open(path)
+        guard descriptor >= 0 else { return }
+        let own = DaemonLog(path, [descriptor])
+        if log.storeIfNil(own) === own { Faults.report(to: descriptor) } else { close(descriptor) }
     }
 
     /// Writes a line only where ``copy(to:)`` has them written: standard error is not the place for what standard output has.
@@ -42,6 +41,7 @@ enum StandardError {
 
     private static func write(_ text: some StringProtocol, to descriptors: [Int32]) {
         let line = Array(PlainText.of(Array(text.utf8)).utf8) + [UInt8(ascii: "\n")]
+        log.load()?.follow()
         for descriptor in descriptors where descriptor >= 0 {
             _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         }

@@ -8,8 +8,8 @@ struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the log of a domain's daemon.",
         discussion: """
-            It is daemon.log in the domain's state. A daemon with -o foreground writes its lines to standard error too: as \
-            a systemd service, to the journal.
+            It is daemon.log in the domain's state, after daemon.log.1, which the file becomes at 10 MiB. A daemon with \
+            -o foreground writes its lines to standard error too: as a systemd service, to the journal.
             """)
 
     /// A line, for JSON.
@@ -25,9 +25,11 @@ struct Log: ParsableCommand {
     func run() throws {
         let location = try domain.find()
         var log = LogFile(location.state.appending(StateEntry.log.rawValue))
+        let previous = location.state.appending(StateEntry.previousLog.rawValue)
+        let hasPrevious = try log.previousLines(at: previous, print)
         let isThere = try log.lines(print)
         guard follow else {
-            if !isThere {
+            if !isThere, !hasPrevious {
                 throw ControlFailure(.noSuchItem, "\(location.name) has no daemon.log: nothing was logged yet")
             }
             return try log.rest(print)

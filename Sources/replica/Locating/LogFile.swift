@@ -16,10 +16,20 @@ struct LogFile {
     /// - Returns: Whether the file exists.
     /// - Throws: An `Errno`, or what `body` throws.
     mutating func lines(_ body: ([UInt8]) throws -> Void) throws -> Bool {
-        // If the file is being replaced, the last lines of the old one come first.
         try drain(body)
-        if try isAnother() { try drain(body) }
+        if try isAnother(body) { try drain(body) }
         return file != nil
+    }
+
+    /// Passes on all lines of the log that this one replaced. Returns whether it is still there.
+    mutating func previousLines(at path: FilePath, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+        _ = try isAnother(body)
+        var previous = LogFile(path)
+        // Renamed since this one was opened, it would come twice.
+        guard try previous.isAnother(body), previous.number != number || file == nil else { return false }
+        try previous.drain(body)
+        try previous.rest(body)
+        return true
     }
 
     private mutating func drain(_ body: ([UInt8]) throws -> Void) throws {
@@ -46,7 +56,7 @@ struct LogFile {
     }
 
     /// Opens the current file, and starts from its beginning if it is a different one, or shorter than what was read.
-    private mutating func isAnother() throws -> Bool {
+    private mutating func isAnother(_ body: ([UInt8]) throws -> Void) throws -> Bool {
         var status = stat()
         guard lstat(path.string, &status) == 0 else {
             if errno == ENOENT { return false }
@@ -57,7 +67,13 @@ struct LogFile {
             (offset, bytes) = (0, [])
             return true
         }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw ControlFailure(.failed, "\(path): not a file, but a link or a folder")
+        }
         let fresh = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        // The last lines of a file that was moved away come first.
+        try drain(body)
+        try rest(body)
         try file?.close()
         // It may have been replaced since the check.
         guard fstat(fresh.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }

@@ -12,11 +12,73 @@ import Testing
                 # What the daemon itself says comes too, here a call of the store, and what stands in a log that takes this one's
                 # place.
                 echo text >"$MNT/called"; eventually has followed method=createItem
+                # It would write between what the test does to its log.
+                settle; kill -STOP "$(daemon)"
                 mv "$log" "$log.1"; printf second >"$log"; sleep 0.5; lacks followed second
                 echo >>"$log"; eventually has followed second
                 rm "$log"; echo third >"$log"; eventually has followed third
                 kill -0 "$follower"; kill "$follower"; got=0; wait "$follower" || got=$?; equal "$got" 143
                 equal "$(grep -cE '^(first|second|third)$' followed)" 3
+                kill -CONT "$(daemon)"
+                """#)
+        }
+    }
+
+    /// logrotate(8) moves it away, or it is full and the daemon does so itself: at most two files stay, and who follows it misses
+    /// nothing. In the foreground the same holds for its copy.
+    @Test(arguments: ["", "-o foreground"]) func aLogThatIsMovedOrFullIsBegunAgain(options: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                "OPTIONS='\(options)'\n" + #"""
+                    log=$STATE/daemon.log
+                    created() { grep -hF method=createItem "$@" | wc -l; }
+                    # In a log that was just begun.
+                    is_begun() { [ "$(stat -c %s "$log")" -lt 65536 ] && has "$log" method=createItem; }
+                    wrote() { echo text >"$MNT/$1"; eventually is_begun 2>/dev/null; }
+                    import_it; end_daemon; no_daemon
+                    "$BIN/mount.replica" d "$MNT" -v $OPTIONS 2>said & child=$!
+                    eventually is_mounted; pid=$(daemon)
+                    "$BIN/replica" log d -f >followed 2>&1 & follower=$!
+                    wrote one
+                    mv "$log" "$log.1"; wrote two
+                    equal "$(created "$log.1")" 1; equal "$(created "$log")" 1; equal "$(stat -c %a "$log")" 600
+                    # What Swift's runtime says goes there too.
+                    [ -n "$OPTIONS" ] || for number in 1 2; do equal "$(readlink "/proc/$pid/fd/$number")" "$log"; done
+                    head -c 10485760 /dev/zero | tr '\0' x | fold -w 65536 >>"$log"
+                    wrote three
+                    equal "$(created "$log.1")" 1; equal "$(created "$log")" 1
+                    [ "$(stat -c %s "$log")" -lt 65536 ]; [ "$(stat -c %s "$log.1")" -gt 10485760 ]
+                    equal "$(ls "$STATE" | grep -c daemon.log)" 2
+                    all_followed() { [ "$(created followed)" = 3 ]; }
+                    eventually all_followed
+                    equal "$(replica log d | grep -cF method=createItem)" 2
+                    kill "$follower"; wait "$follower" || true
+                    # The last word is in the present log too.
+                    mv "$log" "$log.1"; wrote four
+                    kill -SEGV "$pid"; gone "$pid"; wait "$child" || true
+                    equal "$(grep -c '^mount.replica: crashed with signal 11$' "$log")" 1
+                    """#)
+        }
+    }
+
+    /// A link in its place is removed, whether the daemon runs or not, and what it leads to is not touched.
+    @Test func aLinkInItsPlaceIsNeverFollowed() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                log=$STATE/daemon.log; echo kept >other
+                is_own() { [ ! -L "$log" ] && [ -f "$log" ] && has "$log" method=createItem; }
+                begun_again() { echo text >"$MNT/$1"; eventually is_own; has "$log" "had the name of this log"; content_is other kept; }
+                import_it; end_daemon; no_daemon; rm -f "$log"
+                ln -s "$HERE/other" "$log"
+                refused 1 ": not a file, but a link" replica log d
+                mount_replica d "$MNT" -v; begun_again one
+                rm "$log"; ln -s "$HERE/other" "$log"; begun_again two
+                rm "$log"; ln "$HERE/other" "$log"; begun_again three
+                rm "$log"; mkfifo "$log"; begun_again four
+                # A folder is nothing that is removed; the lines stay where they were.
+                mv "$log" before; mkdir "$log"; echo text >"$MNT/five"; settle
+                equal "$(grep -cF method=createItem before)" 2
                 """#)
         }
     }
