@@ -40,6 +40,8 @@ import Testing
         ]
         let lines = (unit.text ?? "").components(separatedBy: "\n").dropFirst()
         #expect(Array(lines) == wanted)
+        #expect(unit.text.flatMap(UnitText.directory) == unit.directory)
+        #expect(UnitText.directory(in: "[Service]\nExecStart=\n") == nil)
         let bad = UnitText(program: [47], domain: "d", directory: [47, 0xFF], options: [], environment: [:])
         #expect(bad.text == nil)
     }

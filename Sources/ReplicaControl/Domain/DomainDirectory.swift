@@ -27,9 +27,12 @@ package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
     package let place: FilePath
     /// The reason.
     package let reason: String
+    /// Whether its `domain.json` is damaged.
+    package let isOfRecord: Bool
 
     init(place: FilePath, _ error: any Error) {
         self.place = place
+        isOfRecord = error is DecodingError
         reason = error is DecodingError ? "\(StateEntry.record.rawValue) is damaged" : "\(error)"
     }
 

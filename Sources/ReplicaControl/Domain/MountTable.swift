@@ -18,6 +18,16 @@ package struct MountedFileSystem: Sendable {
     package let type: String
     /// The source: a device or a name.
     package let source: String
+    /// Of a FUSE mount, who mounted it: without `allow_other`, nobody else may enter it.
+    package let user: User?
+
+    /// The numbers of a user and of a group.
+    package struct User: Sendable {
+        /// The user's.
+        package let id: UInt32
+        /// The group's.
+        package let group: UInt32
+    }
 }
 
 /// A device's two numbers.
@@ -67,7 +77,17 @@ package enum MountTable {
             number: number, device: DeviceNumber(major: device[0], minor: device[1]),
             root: path(fields[3]), path: path(fields[4]),
             flags: text(fields[5]).split(separator: ",").map(String.init),
-            type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self))
+            type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self),
+            user: fields.count > dash + 3 ? user(text(fields[dash + 3])) : nil)
+    }
+
+    /// From `rw,user_id=1000,group_id=1000`.
+    private static func user(_ options: String) -> MountedFileSystem.User? {
+        func number(_ name: String) -> UInt32? {
+            options.split(separator: ",").first { $0.hasPrefix(name) }.flatMap { UInt32($0.dropFirst(name.count)) }
+        }
+        guard let id = number("user_id="), let group = number("group_id=") else { return nil }
+        return MountedFileSystem.User(id: id, group: group)
     }
 
     private static func path(_ field: ArraySlice<UInt8>) -> FilePath {

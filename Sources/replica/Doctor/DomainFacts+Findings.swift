@@ -7,7 +7,7 @@ extension DomainFacts {
     var findings: [Finding] {
         var all = [stateFinding]
         if state == .trusted {
-            all += [daemonFinding, mountFinding, diskFinding, storeFinding, credentialsFinding]
+            all += [daemonFinding, unitFinding, mountFinding, diskFinding, storeFinding, credentialsFinding]
             if let descriptorsFinding { all.append(descriptorsFinding) }
         }
         return all.map { finding in
@@ -23,7 +23,9 @@ extension DomainFacts {
         switch state {
         case .trusted: .fine(.state, "only its user can access it")
         case .untrusted(let path, let reason, let mend): .error(.state, "\(path) \(reason)", mend: mend)
-        case .unreadable(let path, let reason): .error(.state, "\(path) can't be read: \(reason)")
+        case .unreadable(let path, let reason, let mend):
+            .error(.state, "\(path) can't be read: \(reason)", mend: mend)
+        case .closed(let path, let mend): .error(.state, "\(path) can't be opened by its user", mend: mend)
         }
     }
 
@@ -42,6 +44,14 @@ extension DomainFacts {
         }
     }
 
+    private var unitFinding: Finding {
+        guard let unit, unit.hasFailed else { return .fine(.unit, "no unit of systemd has failed to serve it") }
+        let (name, control) = (ShellWord.quoted(Array(unit.name.utf8)), unit.control)
+        return .error(
+            .unit, "its unit \(unit.name) has failed; 'replica log \(quotedName)' says why",
+            mend: "\(control) reset-failed \(name) && \(control) start \(name)")
+    }
+
     private var mountFinding: Finding {
         switch (mount, daemon) {
         case (let path?, .none):
@@ -50,8 +60,20 @@ extension DomainFacts {
                 mend: DeadMount.mend(name, ControlFilePath(path)))
         case (let path?, _): return .fine(.mount, "mounted on \(path)")
         case (nil, .answers(_, let path?)):
-            return .warning(.mount, "its mount on \(path) can't be seen from here: detached, covered, or elsewhere")
-        case (nil, _): return .fine(.mount, "not mounted")
+            let word = ShellWord.quoted(path)
+            if isCovered {
+                return .warning(
+                    .mount, "its mount on \(path) is covered by another one",
+                    mend: "\(user == 0 ? "" : "sudo ")umount \(word)")
+            }
+            return .warning(
+                .mount, "its mount on \(path) can't be seen from here: detached, or elsewhere",
+                mend: "replica unmount \(quotedName) && replica mount \(quotedName) \(word)")
+        case (nil, _):
+            guard let missingPlace else { return .fine(.mount, "not mounted") }
+            return .error(
+                .mount, "\(missingPlace), where it is to be mounted, is missing",
+                mend: "\(missingPlaceIsOwn ? "" : "sudo ")mkdir -p \(ShellWord.quoted(missingPlace))")
         }
     }
 
@@ -76,6 +98,12 @@ extension DomainFacts {
         }
         if !disk.hasAttributes {
             return .error(.disk, "\(disk.path): the filesystem lacks extended attributes, which placeholders need")
+        }
+        if disk.isFull, daemon == .none {
+            return .error(
+                .disk,
+                "the disk of \(disk.path) is full, and no daemon can start there: remove another file from it, "
+                    + "then '\(evict)' frees more")
         }
         if let finding = spaceFinding(.disk, disk, mend: evict) { return finding }
         return .fine(.disk, disk.freeWords)
@@ -107,13 +135,28 @@ extension DomainFacts {
     private var storeFinding: Finding {
         switch store {
         case .folder(let place): return finding(ofStoreAt: place)
+        case .unmounted(let place, let mountpoint):
+            return .error(
+                .store, "\(place.path) is missing, and the disk of \(mountpoint) is not mounted",
+                mend: "\(user == 0 ? "" : "sudo ")mount \(ShellWord.quoted(mountpoint))")
         case .server(let url): return .fine(.store, "\(url) is not contacted; see 'replica status'")
         case .program(let scheme, nil):
             let program = StoreSearch.program(of: scheme)
-            return .error(.store, "\(program) is not installed; 'replica stores' lists the searched folders")
+            return .error(
+                .store, "\(program) is not installed; 'replica stores' lists the searched folders",
+                mend: installing(program))
         case .program(_, let path?): return .fine(.store, "its program is \(path)")
         case .invalid(let reason): return .error(.store, reason)
         }
+    }
+
+    /// Ours come with the others; of any other, only its author knows where it is.
+    private func installing(_ program: String) -> String {
+        guard !["s3", "webdav", "rclone"].contains(where: program.hasSuffix) else {
+            return (user == 0 ? "" : "sudo ") + PassthroughFacts.installing(into: prefix)
+        }
+        let folder = user == 0 ? "/usr/local/lib" : "~/.local/lib"
+        return "install -D -m 755 \(program) \(folder)/replica/stores/\(program)"
     }
 
     private func finding(ofStoreAt place: PlaceFacts) -> Finding {
@@ -142,6 +185,11 @@ extension DomainFacts {
         case .kept(.file(let path, _)): .fine(.credentials, "they are in \(path), which only its owner can read")
         case .unusable(let reason): .error(.credentials, reason)
         case .missing(let path, let reason): .error(.credentials, "\(path): \(reason)")
+        case .closed(let path, let owner):
+            .error(
+                .credentials, "\(path) can't be read by its user",
+                mend: owner == user
+                    ? "chmod 600 \(ShellWord.quoted(path))" : "sudo chown \(user) \(ShellWord.quoted(path))")
         case .readable(let path):
             .error(.credentials, "\(path) can be read by others", mend: "chmod 600 \(ShellWord.quoted(path))")
         case .foreign(let path):

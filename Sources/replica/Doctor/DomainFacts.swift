@@ -1,7 +1,8 @@
 import ReplicaControl
 import SystemPackage
 
-/// The facts about one domain. The defaults are those of a domain without problems.
+/// The facts about one domain. The defaults are those of a domain without problems. Large: each field is something that `doctor`
+/// checks.
 struct DomainFacts {
     /// Its state directory.
     enum State: Equatable {
@@ -9,7 +10,9 @@ struct DomainFacts {
         /// Other users can access it: the entry, a description of the problem, and the command that fixes it.
         case untrusted(FilePath, String, mend: String?)
         /// It is listed here but can't be read.
-        case unreadable(FilePath, String)
+        case unreadable(FilePath, String, mend: String?)
+        /// Its user may not open the tree or the database.
+        case closed(FilePath, mend: String)
     }
 
     /// The result of querying its daemon.
@@ -23,6 +26,8 @@ struct DomainFacts {
     /// Where its content is kept.
     enum Store: Equatable {
         case folder(PlaceFacts)
+        /// A folder that is missing, on a disk of fstab that is not mounted: the mountpoint.
+        case unmounted(PlaceFacts, on: FilePath)
         /// A program, and its path.
         case program(String, FilePath?)
         /// Reached by ssh.
@@ -37,16 +42,36 @@ struct DomainFacts {
         case unusable(String)
         case missing(FilePath, String)
         case readable(FilePath)
+        /// Its user may not read it.
+        case closed(FilePath, owner: UInt32)
         case foreign(FilePath)
+    }
+
+    /// `replica@NAME.service`.
+    struct Unit: Equatable {
+        let name: String
+        /// `systemctl --user`, with sudo(8) where that is needed.
+        let control: String
+        let hasFailed: Bool
     }
 
     var name = "photos"
     /// The user who runs `doctor`.
     var user: UInt32 = 1000
+    /// Where this program is installed: `/usr`.
+    var prefix: FilePath = "/usr"
     var state = State.trusted
     var daemon = Daemon.none
     /// Its mountpoint, if it is mounted.
     var mount: FilePath?
+    /// Whether something else is mounted over it.
+    var isCovered = false
+    /// A mountpoint of its unit or of fstab that is missing.
+    var missingPlace: FilePath?
+    /// Whether this user may make that.
+    var missingPlaceIsOwn = true
+    /// Its unit of systemd, if there may be one.
+    var unit: Unit?
     /// The number of descriptors that the daemon has open, and its limit.
     var descriptors: MachineFacts.Usage?
     var disk = PlaceFacts()

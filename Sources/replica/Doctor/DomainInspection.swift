@@ -26,10 +26,13 @@ enum DomainInspection {
         var facts = DomainFacts()
         (facts.name, facts.user) = (name.text, geteuid())
         guard let error = error as? UnreadableDomain else {
-            facts.state = .unreadable(FilePath(name.text), "\(error)")
+            facts.state = .unreadable(FilePath(name.text), "\(error)", mend: nil)
             return facts
         }
-        facts.state = .unreadable(error.place, error.reason)
+        // Only a person knows what was there; replica-domains(5) has the form.
+        let record = error.place.appending(StateEntry.record.rawValue)
+        let edit = error.isOfRecord ? "${EDITOR:-editor} \(ShellWord.quoted(record))" : nil
+        facts.state = .unreadable(error.place, error.reason, mend: edit)
         guard let resolved = realpath(error.place.string, nil) else { return facts }
         defer { free(resolved) }
         let state = FilePath(platformString: resolved)
@@ -55,9 +58,15 @@ enum DomainInspection {
     /// Everything that can be found out about a domain. Its daemon is queried, with a timeout of a few seconds.
     static func inspect(at domain: DomainLocation) -> DomainFacts {
         var facts = DomainFacts()
-        (facts.name, facts.user) = (domain.name.text, geteuid())
+        (facts.name, facts.user, facts.prefix) = (domain.name.text, geteuid(), MachineInspection.prefix)
+        if let closed = closedEntry(of: domain) {
+            facts.state = closed
+            return facts
+        }
         facts.daemon = daemon(of: domain)
         facts.mount = DeadMount.place(of: domain)?.path
+        facts.isCovered = facts.mount == nil && isCovered(domain)
+        inspectAutomatic(&facts)
         if case .answers(let process, _) = facts.daemon {
             facts.descriptors = ProcessInspection.descriptors(of: process)
         }
@@ -65,6 +74,48 @@ enum DomainInspection {
         facts.store = store(of: domain)
         facts.credentials = credentials(of: domain)
         return facts
+    }
+
+    /// The tree or the database, if its user may not use it.
+    private static func closedEntry(of domain: DomainLocation) -> DomainFacts.State? {
+        for (entry, mode, rights) in [(StateEntry.tree, R_OK | X_OK, "u+rx"), (.database, R_OK | W_OK, "u+rw")] {
+            let path = domain.state.appending(entry.rawValue)
+            var status = stat()
+            guard access(path.string, mode) != 0, errno == EACCES, stat(path.string, &status) == 0 else { continue }
+            let (user, word) = (geteuid(), ShellWord.quoted(path))
+            let own = status.st_uid == user ? "" : "sudo chown \(user) \(word) && "
+            return .closed(path, mend: "\(own)chmod \(rights) \(word)")
+        }
+        return nil
+    }
+
+    /// Whether its mount is there, but another one is above it.
+    private static func isCovered(_ domain: DomainLocation) -> Bool {
+        // Without a table, nothing is known of mounts.
+        guard let record = MountRecord.read(state: domain.state), let table = try? MountTable.read() else {
+            return false
+        }
+        let here = table.filter { $0.path == record.path.path }
+        return here.contains { $0.device == record.device } && here.last?.device != record.device
+    }
+
+    /// What mounts it by itself: a unit, or fstab.
+    private static func inspectAutomatic(_ facts: inout DomainFacts) {
+        let scope: UnitScope = geteuid() == 0 ? .system : .user
+        let environment = ProcessInfo.processInfo.environment
+        // Without a home, or with a name that is too long, there is none.
+        let automatic = try? AutomaticMount(scope, domain: facts.name, environment: environment)
+        let places = (automatic?.mountpoint.map { [$0] } ?? []) + FileSystemTable.own.places(of: facts.name)
+        facts.missingPlace = places.first { access($0.string, F_OK) != 0 && errno == ENOENT }
+        if let place = facts.missingPlace {
+            var above = place
+            repeat { above.removeLastComponent() } while access(above.string, F_OK) != 0 && above.components.count > 0
+            facts.missingPlaceIsOwn = access(above.string, W_OK | X_OK) == 0
+        }
+        guard let automatic, scope.isBooted else { return }
+        facts.unit = DomainFacts.Unit(
+            name: automatic.unit, control: "systemctl \(scope.word)",
+            hasFailed: automatic.control.hasFailed(automatic.unit))
     }
 
     private static func daemon(of domain: DomainLocation) -> DomainFacts.Daemon {
@@ -89,12 +140,22 @@ enum DomainInspection {
     private static func store(of domain: DomainLocation) -> DomainFacts.Store {
         do {
             let url = try StoreURL(domain.record.store)
-            if url.scheme == "file" { return .folder(PlaceFacts(at: FilePath(bytes: try url.filePath()))) }
+            if url.scheme == "file" { return folder(at: FilePath(bytes: try url.filePath())) }
             if url.scheme == "sftp" { return .server(url.text) }
             return .program(url.scheme, StoreSearch.own.installed().first { $0.scheme == url.scheme }?.path)
         } catch {
             return .invalid("\(error)")
         }
+    }
+
+    private static func folder(at path: FilePath) -> DomainFacts.Store {
+        let place = PlaceFacts(at: path)
+        // A path that can't be inspected has no mount of its own.
+        guard place.outcome == .failed("\(Errno.noSuchFileOrDirectory)"),
+            let mounted = try? Set(MountTable.read().map(\.path)),
+            let mountpoint = FileSystemTable.own.unmounted(above: path, mounted: mounted)
+        else { return .folder(place) }
+        return .unmounted(place, on: mountpoint)
     }
 
     private static func credentials(of domain: DomainLocation) -> DomainFacts.Credentials {
@@ -104,7 +165,8 @@ enum DomainInspection {
         var status = stat()
         guard stat(path.string, &status) == 0 else { return .missing(path, "\(Errno(rawValue: errno))") }
         if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(path) }
-        return status.st_mode & 0o077 == 0 ? .good : .readable(path)
+        guard status.st_mode & 0o077 == 0 else { return .readable(path) }
+        return access(path.string, R_OK) == 0 ? .good : .closed(path, owner: status.st_uid)
     }
 }
 

@@ -22,9 +22,10 @@ struct Finding: Encodable, Equatable {
 
     /// The check, by its name in JSON.
     enum Check: String, Encodable, CaseIterable {
-        case device, fuseConf, fusermount, passthrough, ioUring, haltPolling, inotify, descriptors, clock, mounts
+        case program, device, fuseConf, fusermount, passthrough, ioUring, haltPolling, inotify, descriptors, clock,
+            mounts
         /// The checks of one domain.
-        case state, daemon, mount, disk, store, credentials
+        case state, daemon, unit, mount, disk, store, credentials
     }
 
     var check: Check

@@ -5,7 +5,10 @@ import SystemPackage
 extension MachineFacts {
     /// One for each check, or more where several things are wrong.
     var findings: [Finding] {
-        [deviceFinding, fuseConfFinding, fusermountFinding, passthroughFinding, ringsFinding, haltPollingFinding]
+        [
+            programFinding, deviceFinding, fuseConfFinding, fusermountFinding, passthroughFinding, ringsFinding,
+            haltPollingFinding,
+        ]
             + [inotifyFinding, descriptorsFinding, clockFinding] + mountFindings
     }
 
@@ -13,6 +16,21 @@ extension MachineFacts {
 
     private func write(_ value: String, to file: String) -> String {
         asRoot("sh -c 'echo \(value) >\(file)'")
+    }
+
+    private var programFinding: Finding {
+        guard let program else {
+            return .error(
+                .program, "mount.replica was found neither next to this program nor in /sbin: nothing can be mounted",
+                mend: asRoot(PassthroughFacts.installing(into: prefix)))
+        }
+        if !isKnownToMount, let place = placesInFstab.first {
+            return .error(
+                .program, "fstab has a domain on \(place), but mount(8) does not find mount.replica in /sbin",
+                mend: asRoot(
+                    "sh -c 'ln -sfn \(program) /sbin/mount.replica && ln -sfn \(program) /sbin/mount.fuse.replica'"))
+        }
+        return .fine(.program, "mounts are made by \(program)")
     }
 
     private var deviceFinding: Finding {
@@ -128,10 +146,16 @@ extension MachineFacts {
 
     /// A day more than the clocks of one machine can differ.
     private var clockFinding: Finding {
-        guard now + 86400 < newestFile else { return .fine(.clock, "none of our files is from the future") }
-        return .error(
-            .clock, "the clock is \((newestFile - now) / 86400) days behind the newest local file",
-            mend: asRoot("timedatectl set-ntp true"))
+        let mend = asRoot("timedatectl set-ntp true")
+        if now + 86400 < newestFile {
+            let days = (newestFile - now) / 86400
+            return .error(.clock, "the clock is \(days) days behind the newest local file", mend: mend)
+        }
+        if let hardwareClock, now > hardwareClock + 2 * 86400 {
+            let days = (now - hardwareClock) / 86400
+            return .warning(.clock, "the clock is \(days) days ahead of the machine's hardware clock", mend: mend)
+        }
+        return .fine(.clock, "none of our files is from the future")
     }
 
     private var mountFindings: [Finding] {

@@ -28,6 +28,14 @@ struct MachineFacts {
 
     /// The user who runs `doctor`.
     var user: UInt32 = 1000
+    /// `mount.replica`; nil if there is none.
+    var program: String? = "/usr/sbin/mount.replica"
+    /// Where this program is installed: `/usr`.
+    var prefix: FilePath = "/usr"
+    /// Whether mount(8) finds the first, by the name of a filesystem's type.
+    var isKnownToMount = true
+    /// Mountpoints of domains in fstab.
+    var placesInFstab: [String] = []
     var device = Device.opened
     /// Whether the kernel has FUSE already, without its device where it is looked for.
     var hasFuse = false
@@ -56,6 +64,8 @@ struct MachineFacts {
     var now: Int64 = 1 << 31
     /// The time of our newest file, in seconds since 1970.
     var newestFile: Int64 = 0
+    /// That of the clock that runs without power; nil if there is none.
+    var hardwareClock: Int64?
     /// Mounts whose daemon is gone, and that belong to no known domain.
     var deadMounts: [FilePath] = []
     /// Mounts that did not answer in time, and that belong to no known domain.
@@ -76,22 +86,6 @@ struct FuseConf: Equatable {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "=" }
             if words == ["user_allow_other"] { allowsOthers = true }
             if words.count == 2, words[0] == "mount_max", let number = Int(words[1]) { mountMax = number }
-        }
-    }
-}
-
-/// The relevant lines of fstab(5).
-enum FileSystemTable {
-    /// Mountpoints of domains that any user may mount, with `allow_other`.
-    static func shared(_ text: String) -> [String] {
-        text.split(separator: "\n").compactMap { line in
-            let fields = line.split { $0 == " " || $0 == "\t" }
-            guard fields.count >= 4, !fields[0].hasPrefix("#"), ["replica", "fuse.replica"].contains(fields[2]) else {
-                return nil
-            }
-            let options = fields[3].split(separator: ",")
-            let isOfUsers = options.contains { ["user", "users", "owner", "group"].contains($0) }
-            return isOfUsers && options.contains("allow_other") ? String(fields[1]) : nil
         }
     }
 }

@@ -15,11 +15,14 @@ enum MachineInspection {
         facts.device = device()
         facts.hasFuse = ProcessInspection.text("/proc/filesystems").split(separator: "\n").contains("nodev\tfuse")
         facts.fuseConf = FuseConf(ProcessInspection.text("/etc/fuse.conf"))
-        facts.sharedInFstab = FileSystemTable.shared(ProcessInspection.text("/etc/fstab"))
+        let table = FileSystemTable.own
+        facts.sharedInFstab = table.shared
+        facts.placesInFstab = table.lines.filter(\.isOfDomain).map(\.place)
+        inspectProgram(&facts, in: table)
         facts.fusermount = fusermount()
         facts.kernelPasses = PassthroughFacts.isAnswered(byKernel: word("/proc/sys/kernel/osrelease") ?? "")
         // Without a mount.replica nothing looks for it.
-        facts.passthrough = (try? MountProgram.find()).flatMap { PassthroughFacts(beside: $0) }
+        facts.passthrough = facts.program.flatMap { PassthroughFacts(beside: $0) }
         facts.hasRings = word(rings).map { $0 == "Y" || $0 == "1" }
         facts.ringsForbidden = number("/proc/sys/kernel/io_uring_disabled") ?? 0
         if facts.ringsForbidden == 1, let group = number("/proc/sys/kernel/io_uring_group"), isMember(of: group) {
@@ -30,8 +33,24 @@ enum MachineInspection {
         facts.now = Int64(Date().timeIntervalSince1970)
         let files = [SystemPath.ownProgram] + domains.map { $0.state.appending(StateEntry.database.rawValue).string }
         facts.newestFile = files.map(modificationTime).max() ?? 0
+        facts.hardwareClock = number("/sys/class/rtc/rtc0/since_epoch").map { Int64($0) }
         inspectMounts(&facts, of: domains)
         return facts
+    }
+
+    private static func inspectProgram(_ facts: inout MachineFacts, in table: FileSystemTable) {
+        // What is missing is a finding.
+        facts.program = try? MountProgram.find()
+        let types = Set(table.lines.filter(\.isOfDomain).map(\.type))
+        facts.isKnownToMount = types.allSatisfy { access("/sbin/mount.\($0)", X_OK) == 0 }
+        facts.prefix = prefix
+    }
+
+    /// Where this program is installed.
+    static var prefix: FilePath {
+        guard let own = realpath(SystemPath.ownProgram, nil) else { return "/usr" }
+        defer { free(own) }
+        return FilePath(platformString: own).removingLastComponent().removingLastComponent()
     }
 
     private static func device() -> MachineFacts.Device {
@@ -78,7 +97,7 @@ enum MachineInspection {
         facts.fuseMounts = mounts.count { $0.type == "fuse" || $0.type.hasPrefix("fuse.") }
         for mount in mounts where mount.type == "fuse.replica" && !claimed.contains(mount.path) {
             guard facts.silentMounts.count < 3 else { return }
-            switch PlaceFacts.outcome(at: mount.path) {
+            switch PlaceFacts.outcome(at: mount.path, asUser: facts.isRoot ? mount.user : nil) {
             case .failed("Transport endpoint is not connected"): facts.deadMounts.append(mount.path)
             case .silent: facts.silentMounts.append(mount.path)
             case .failed, .seen: break

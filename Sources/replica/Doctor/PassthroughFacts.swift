@@ -63,7 +63,8 @@ struct PassthroughFacts {
         return (numbers[0], numbers[1]) >= (6, 13)
     }
 
-    private static func installing(into prefix: FilePath) -> String {
+    /// The command that installs all programs where these are.
+    static func installing(into prefix: FilePath) -> String {
         switch prefix.string {
         case "/usr": "apt-get install --reinstall replica"
         case "/usr/local": "scripts/install"

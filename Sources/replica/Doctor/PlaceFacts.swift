@@ -37,7 +37,10 @@ struct PlaceFacts: Equatable {
     }
 
     /// Whether the folder can be reached. It may be in another user's mount, so no more is asked of it.
-    static func outcome(at path: FilePath) -> Outcome { PlaceFacts(spaceAt: path, bytes(of: path)).outcome }
+    /// - Parameter user: Of a mount that only this user may enter. Root is told of no error there.
+    static func outcome(at path: FilePath, asUser user: MountedFileSystem.User?) -> Outcome {
+        PlaceFacts(spaceAt: path, bytes(of: path), asUser: user).outcome
+    }
 
     private static func bytes(of path: FilePath) -> [UInt8] {
         path.withPlatformString {
@@ -47,10 +50,16 @@ struct PlaceFacts: Equatable {
         }
     }
 
-    private init(spaceAt path: FilePath, _ bytes: [UInt8]) {
+    private init(spaceAt path: FilePath, _ bytes: [UInt8], asUser user: MountedFileSystem.User? = nil) {
         self.path = path
-        let words = ["-f", "-c", "%S %a %b %d %c", "--"].map { Array($0.utf8) } + [bytes]
-        guard let result = BoundedProgram.run("/usr/bin/stat", words, seconds: DaemonProbe.helloSeconds) else {
+        let tool = "/usr/bin/stat"
+        var words = ["-f", "-c", "%S %a %b %d %c", "--"].map { Array($0.utf8) } + [bytes]
+        if let user {
+            let rights = ["--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups", "--", tool]
+            words = rights.map { Array($0.utf8) } + words
+        }
+        let program = user == nil ? tool : "/usr/bin/setpriv"
+        guard let result = BoundedProgram.run(program, words, seconds: DaemonProbe.helloSeconds) else {
             outcome = .silent
             return
         }

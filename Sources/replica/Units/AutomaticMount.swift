@@ -29,6 +29,15 @@ struct AutomaticMount {
     /// Whether it is enabled.
     var isThere: Bool { access(dropIn.string, F_OK) == 0 }
 
+    /// Where it mounts the domain; nil if it is not enabled, or was edited to something else.
+    var mountpoint: FilePath? {
+        // What can't be read is no unit of this user.
+        guard let bytes = try? FileBytes.readIfPresent(dropIn), let text = String(validating: bytes, as: UTF8.self),
+            let place = UnitText.directory(in: text)
+        else { return nil }
+        return FilePath(platformString: place.map { CChar(bitPattern: $0) } + [0])
+    }
+
     /// Writes and enables it. If that fails, the former state is restored.
     /// - Returns: A closure that undoes it.
     func write(_ text: String) throws -> () -> Void {
@@ -41,9 +50,9 @@ struct AutomaticMount {
                 try? UnitFolder.write(String(decoding: before, as: UTF8.self), to: dropIn)  // As far as possible.
             } else {
                 unlink(dropIn.string)
-                rmdir(dropIns.string)
             }
             if !wasEnabled { unlink(link.string) }
+            removeEmptyFolders()
         }
         unlink(link.string)
         guard symlink(template.string, link.string) == 0 else {
@@ -71,9 +80,15 @@ struct AutomaticMount {
                 throw ControlFailure(error == .permissionDenied ? .denied : .failed, "\(file): \(error)")
             }
         }
-        rmdir(dropIns.string)
-        rmdir(link.removingLastComponent().string)
+        removeEmptyFolders()
         if found { _ = control.reload() }
         return found
+    }
+
+    /// Those that ``write(_:)`` makes, as far as they are empty.
+    private func removeEmptyFolders() {
+        for place in [dropIns, link.removingLastComponent()] + scope.ownFolders(folder, environment) {
+            rmdir(place.string)
+        }
     }
 }

@@ -22,6 +22,16 @@ struct ServiceControl {
             ?? "systemctl exited with status \(result.status)"
     }
 
+    /// Whether systemd has given a unit up. Not if it does not answer.
+    func hasFailed(_ unit: String) -> Bool {
+        run(["is-failed", "--quiet", "--", unit], DaemonProbe.helloSeconds)?.status == 0
+    }
+
+    /// Whether a unit runs.
+    func isActive(_ unit: String) -> Bool {
+        run(["is-active", "--quiet", "--", unit], Self.seconds)?.status == 0
+    }
+
     private func run(_ words: [String], _ seconds: Double) -> BoundedProgram.Result? {
         var variables: [String: String] = [:]
         if scope == .user {

@@ -31,6 +31,14 @@ enum UnitScope: Equatable {
         return FilePath(home).appending(".config/systemd/user")
     }
 
+    /// Those of a user's folder of units, and of the folders that it is in, that may have been made for it; the innermost first.
+    func ownFolders(_ folder: FilePath, _ environment: [String: String]) -> [FilePath] {
+        guard self == .user else { return [] }
+        let above = folder.removingLastComponent()
+        let isBelowHome = environment["HOME"].map { folder == FilePath($0).appending(".config/systemd/user") } ?? false
+        return [folder, above] + (isBelowHome ? [above.removingLastComponent()] : [])
+    }
+
     /// `replica@.service`, where systemd finds it.
     /// - Throws: `unsupported` if it does not.
     func template(_ environment: [String: String]) throws -> FilePath {
@@ -59,6 +67,12 @@ enum UnitScope: Equatable {
         return home + shared
     }
 
+    /// Whether systemd runs this machine, like sd_booted(3).
+    var isBooted: Bool {
+        var status = stat()
+        return lstat(SystemPath.systemd, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// - Throws: The reason why it is impossible: no systemd, or the wrong user.
     func check() throws(ControlFailure) {
         if self == .user, geteuid() == 0 {
@@ -67,9 +81,7 @@ enum UnitScope: Equatable {
         if self == .system, geteuid() != 0 {
             throw ControlFailure(.denied, "only root can have a domain mounted at boot; --at-login is for your own")
         }
-        // Like sd_booted(3).
-        var status = stat()
-        guard lstat(SystemPath.systemd, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard isBooted else {
             throw ControlFailure(
                 .unsupported,
                 "this machine was not booted by systemd, which would mount it \(moment); nothing was changed")

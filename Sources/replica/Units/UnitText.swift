@@ -37,6 +37,33 @@ struct UnitText {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// The directory in such a text.
+    static func directory(in text: String) -> [UInt8]? {
+        guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("ExecStart=\"") }) else { return nil }
+        let words = line.dropFirst("ExecStart=".count).split(separator: "\" \"")
+        return words.count > 2 ? unquoted(words[2]) : nil
+    }
+
+    /// The bytes of what ``quoted(_:)`` has written, without its quotation marks.
+    private static func unquoted(_ word: Substring) -> [UInt8] {
+        var (bytes, rest) = ([UInt8](), Array(word.utf8)[...])
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") { rest = rest.dropFirst() }
+            guard byte == UInt8(ascii: "\\"), let next = rest.popFirst() else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            if next == UInt8(ascii: "x"), let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(next)
+            }
+        }
+        return bytes
+    }
+
     /// One word of a command line or an assignment (systemd.syntax(7), systemd.service(5)): specifiers, quotes and
     /// escapes are made literal. Nil if it is not UTF-8.
     static func quoted(_ bytes: [UInt8]) -> String? {

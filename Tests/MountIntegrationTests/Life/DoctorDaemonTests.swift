@@ -144,9 +144,15 @@ import Testing
                     privately <<'END'
                     only_ours
                     mended mount doctor_d
+                    mount -t tmpfs none "$MNT"
+                    finds - "warning  d: mount: its mount on $MNT is covered by another one" doctor_d
+                    equal "$(mend mount)" "umount $MNT"
+                    follow mount doctor_d
                     umount -l "$MNT"
-                    finds - "warning  d: mount: its mount on $MNT can't be seen from here" doctor_d
-                    no_mend mount
+                    finds - "warning  d: mount: its mount on $MNT can't be seen from here: detached, or elsewhere" doctor_d
+                    equal "$(mend mount)" "replica unmount d && replica mount d $MNT"
+                    follow mount doctor_d
+                    umount "$MNT"; no_daemon
                     END
                     """#)
         }

@@ -47,6 +47,14 @@ import Testing
                     follow disk doctor_d
                     rm data/filler
                     cmp "$MNT/big" "$STORE/big"
+                    # Without a daemon, something else has to go first.
+                    settle; umount "$MNT"; end_daemon; no_daemon
+                    fill 0
+                    finds 20 "error    d: disk: the disk of $STATE is full, and no daemon can start there: remove another file" doctor_d
+                    no_mend disk
+                    truncate -s -1M data/filler
+                    replica evict d: >/dev/null
+                    mended disk doctor_d
                     END
                     """#)
         }

@@ -53,9 +53,18 @@ import Testing
                     for pair in nosuch=nosuch davs=webdav dav=webdav s3=s3; do
                         set_store "${pair%=*}://place/"
                         finds 20 "error    d: store: replica-store-${pair#*=} is not installed; 'replica stores' lists" doctor_d
-                        no_mend store
+                        case ${pair#*=} in
+                            nosuch) mending="install -D -m 755 replica-store-nosuch /usr/local/lib/replica/stores/replica-store-nosuch" ;;
+                            # Where this one was built.
+                            *) mending="scripts/install --prefix $(realpath "$BIN/..")" ;;
+                        esac
+                        equal "$(mend store)" "$mending"
                     done
-                    printf '#!/bin/sh\n' >/usr/local/lib/replica/stores/replica-store-nosuch
+                    set_store nosuch://place/
+                    finds 20 "error    d: store: replica-store-nosuch is not installed" doctor_d
+                    printf '#!/bin/sh\n' >replica-store-nosuch
+                    follow store doctor_d
+                    chmod 644 /usr/local/lib/replica/stores/replica-store-nosuch
                     install -m 755 "$BIN/replica-store-webdav" /usr/local/lib/replica/stores/
                     set_store nosuch://place/
                     finds 20 "error    d: store: replica-store-nosuch is not installed" doctor_d
