@@ -14,10 +14,23 @@ struct Automatic {
         try scope.check()
         let environment = ProcessInfo.processInfo.environment
         let automatic = try AutomaticMount(scope, domain: domain.name.text, environment: environment)
-        let mounted = try DaemonProbe.hello(domain)?.mountpoint
+        var mounted = try DaemonProbe.hello(domain)?.mountpoint
         if let mounted, mounted.bytes != path { throw Mount.busy(domain, mounted) }
+        let wasMounted = mounted != nil
+        // What can't be mounted again is not unmounted: `-f` only looks at the options.
+        if wasMounted {
+            try MountProgram.mount(
+                [Array(domain.name.text.utf8), path, Array("-f".utf8)]
+                    + options.flatMap { [Array("-o".utf8), RawArguments.bytes($0)] })
+        }
         let takeBack = try automatic.write(text(environment))
         let runs = automatic.control.reload()
+        // Only a daemon of its own is restarted by systemd after a crash.
+        var isHeld = false
+        if mounted != nil, runs, !automatic.control.isActive(automatic.unit) {
+            isHeld = try !isGivenUp()
+            if !isHeld { mounted = nil }
+        }
         var daemon = try DaemonProbe.hello(domain)
         if mounted == nil {
             do {
@@ -25,13 +38,27 @@ struct Automatic {
             } catch {
                 takeBack()
                 _ = automatic.control.reload()
+                // As it was before, as far as possible; what prevents it is reported already.
+                if wasMounted { _ = try? Mount.mount(domain, path, options) }
                 throw error
             }
         }
         let place = Format.path(path)
-        let line = "\(domain.name) is mounted on \(place), and will be \(scope.moment)"
+        let held = isHeld ? "; it is in use, so systemd takes it over only then" : ""
+        let line = "\(domain.name) is mounted on \(place), and will be \(scope.moment)\(held)"
         guard let daemon else { return try output.done(line) }
         try output.show(ControlAnswer.daemon(daemon), [line])
+    }
+
+    /// Unmounts it and ends its daemon, so that systemd starts another one.
+    /// - Returns: False if the mount is in use.
+    private func isGivenUp() throws -> Bool {
+        guard let client = try ControlClient.ifRunning(state: domain.state) else { return true }
+        do { _ = try client.request(.unmount(flush: false)) } catch let failure as ControlFailure {
+            if failure.code == .notRunning { return true }
+            return try DaemonProbe.hello(domain)?.mountpoint == nil
+        }
+        return true
     }
 
     private func start(_ automatic: AutomaticMount) throws -> DaemonStatus {

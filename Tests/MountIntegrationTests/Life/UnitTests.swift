@@ -101,11 +101,45 @@ import Testing
                 replica mount "$name" --not-at-login
                 mounted
                 refused 9 "is not mounted at login" replica mount "$name" --not-at-login
-                prints "" find .config/systemd -name '*replica*'
+                not test -e .config
             USER
             systemctl restart "user@$(id -u booted).service"
             sleep 1
             not mounted
+            """#)
+    }
+
+    /// The daemon that mounted it by hand would not be restarted after a crash.
+    @Test func aMountedDomainIsTakenOverByItsUnit() async throws {
+        try await Self.booted(
+            #"""
+            units_in /usr/local/lib/systemd
+            log_in
+            as_booted <<'USER'
+                mkdir src place; echo one >src/one
+                replica import d src --store "file://$HOME/store" --create >/dev/null
+                replica mount d place >/dev/null
+                # A program that is in it keeps its mount.
+                (cd place && exec sleep 1000) & inside=$!
+                is_inside() { [ "$(readlink "/proc/$inside/cwd")" = "$HOME/place" ]; }
+                eventually is_inside
+                replica mount d place --at-login >said
+                has said "it is in use, so systemd takes it over only then"
+                is_active() { systemctl --user is-active --quiet replica@d; }
+                not is_active
+                content_is place/one one
+                kill "$inside"; wait "$inside" || true
+                taken_over() { replica mount d place --at-login >said && is_active; }
+                eventually taken_over
+                lacks said "in use"
+                pid=$(systemctl --user show -P MainPID replica@d); kill -9 "$pid"
+                again() { [ "$(systemctl --user show -P MainPID replica@d)" != "$pid" ] && content_is place/one one; }
+                eventually again
+                # What can't be mounted again stays mounted.
+                systemctl --user stop replica@d; replica mount d place >/dev/null
+                refused 64 "unknown option 'nonsense'" replica mount d place --at-login -o nonsense
+                content_is place/one one
+            USER
             """#)
     }
 
@@ -187,7 +221,7 @@ import Testing
                 replica unmount "$long" >/dev/null
                 replica remove "$long" >removed
                 has removed "no longer mounted at login"
-                prints "" find .config/systemd -name '*xxx*'
+                not test -e .config
                 long=$(printf -- '-%.0s' $(seq 80)); mkdir long2
                 replica add "x$long" --store "file://$HOME/long2-store" --create >/dev/null
                 refused 64 "too long for a unit" replica mount "x$long" long2 --at-login
