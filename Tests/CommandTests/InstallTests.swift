@@ -105,6 +105,20 @@ import Testing
             "$1" --from "$2" >>"$HOME/said"
             "$1" --uninstall >>"$HOME/said"
             listing | diff "$HOME/before" -
+            # Of two installations, mount(8) runs the last one; without it, the first again, and without both, none.
+            mkdir "$HOME/other"
+            "$1" --from "$2" >>"$HOME/said"
+            for _ in 1 2; do "$1" --prefix "$HOME/other" --from "$2" >>"$HOME/said"; done
+            test "$(readlink /sbin/mount.replica)" = "$HOME/other/sbin/mount.replica"
+            "$1" --prefix "$HOME/other" --uninstall >>"$HOME/said"
+            test -z "$(ls -A "$HOME/other")"
+            for link in /sbin/mount.replica /sbin/mount.fuse.replica; do test "$(readlink "$link")" = /usr/local/sbin/mount.replica; done
+            "$1" --prefix "$HOME/other" --from "$2" >>"$HOME/said"
+            "$1" --uninstall >>"$HOME/said"
+            test "$(readlink /sbin/mount.replica)" = "$HOME/other/sbin/mount.replica"
+            "$1" --prefix "$HOME/other" --uninstall >>"$HOME/said"
+            rmdir "$HOME/other"
+            listing | diff "$HOME/before" -
             # What somebody else has there stays.
             echo theirs >/etc/fish/completions/replica.fish
             "$1" --from "$2" >>"$HOME/said"
