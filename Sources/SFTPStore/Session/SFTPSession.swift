@@ -9,6 +9,7 @@ final class SFTPSession: Sendable {
     let base: [UInt8]
     let sizes: TransferSizes
     let clock = ServerClock()
+    let lifted = LiftedFolders()
     /// The test files for probing the server.
     let trials: [[UInt8]]
     private let hello: SFTPHello

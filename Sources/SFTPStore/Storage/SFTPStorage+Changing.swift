@@ -9,20 +9,26 @@ extension SFTPStorage {
         try check(path)
         if case .symlink = kind, !abilities.keepsSymlinks { throw .unsupported("symlinks") }
         return try await call(path, isChange: true) { session async throws(CallError) in
-            // A server that replaces files may report success for a folder that already exists.
-            if !self.abilities.linksExclusively, let taken = try await self.taken(path, session) {
-                throw .storage(taken)
+            try await self.changing([path.parent ?? .root], session) { () async throws(CallError) in
+                try await self.make(path, kind, attributes, session)
             }
-            switch kind {
-            case .file: throw .storage(.unsupported("files are created by writing them"))
-            case .folder:
-                let mode = attributes.mode.map { UInt32($0) }
-                try await self.made(path, session, session.send(.makeFolder(session.path(path), mode: mode)))
-            case .symlink(let target):
-                try await self.made(path, session, session.send(.makeSymlink(session.path(path), target: target)))
-            }
-            return try await self.completed(path, kind, attributes, session)
         }
+    }
+
+    private func make(
+        _ path: StoragePath, _ kind: PathKind, _ attributes: PathAttributes, _ session: SFTPSession
+    ) async throws(CallError) -> PathEntry {
+        // A server that replaces files may report success for a folder that already exists.
+        if !abilities.linksExclusively, let taken = try await taken(path, session) { throw .storage(taken) }
+        switch kind {
+        case .file: throw .storage(.unsupported("files are created by writing them"))
+        case .folder:
+            let mode = attributes.mode.map { UInt32($0) }
+            try await made(path, session, session.send(.makeFolder(session.path(path), mode: mode)))
+        case .symlink(let target):
+            try await made(path, session, session.send(.makeSymlink(session.path(path), target: target)))
+        }
+        return try await completed(path, kind, attributes, session)
     }
 
     /// Throws unless the entry was created.
@@ -56,7 +62,10 @@ extension SFTPStorage {
 
     package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
         try await call(path, isChange: true) { session async throws(CallError) in
-            guard let entry = try await self.set(attributes, of: path, session) else { throw .storage(.notFound) }
+            let entry = try await self.changing([path.parent ?? .root], session) { () async throws(CallError) in
+                try await self.set(attributes, of: path, session)
+            }
+            guard let entry else { throw .storage(.notFound) }
             return entry
         }
     }
@@ -73,13 +82,27 @@ extension SFTPStorage {
         }
         // A server that cannot set the time of a symlink would set that of its target.
         if wanted != SFTPAttributes(), !there.isSymlink || session.setsSymlinks {
-            let target = session.path(path)
-            try await session.get { () async throws(RequestFailure) in
-                try await session.send(there.isSymlink ? .setOfSymlink(wanted, of: target) : .set(wanted, of: target))
-                    .done()
-            }
+            try await set(wanted, of: path, there, session)
         }
         return try await entry(at: path, session)
+    }
+
+    private func set(
+        _ wanted: SFTPAttributes, of path: StoragePath, _ there: SFTPAttributes, _ session: SFTPSession
+    ) async throws(CallError) {
+        let place = session.path(path)
+        if there.isFolder {
+            return try await inTurn(session) { () async throws(RequestFailure) in
+                var wanted = wanted
+                if let mode = wanted.mode {
+                    wanted.mode = await session.lifted.noted(mode, of: path, session, self.lifts)
+                }
+                try await session.send(.set(wanted, of: place)).done()
+            }
+        }
+        try await session.get { () async throws(RequestFailure) in
+            try await session.send(there.isSymlink ? .setOfSymlink(wanted, of: place) : .set(wanted, of: place)).done()
+        }
     }
 
     package func move(
@@ -88,26 +111,36 @@ extension SFTPStorage {
         try check(path)
         try check(target)
         return try await call(path, isChange: true) { session async throws(CallError) in
-            guard let there = try await self.attributes(at: path, session) else { throw .storage(.notFound) }
-            if let version, version != there.version {
-                throw .storage(.changed(try await self.entry(path, there, session)))
-            }
-            if let taken = try await self.taken(target, session) { throw .storage(taken) }
-            await self.forgetWholes(there, [session.path(path), session.path(target)])
-            do throws(RequestFailure) {
-                try await session.send(.rename(session.path(path), to: session.path(target))).done()
-            } catch {
-                if case .status(let status) = error, status.code == .failure,
-                    let taken = try await self.taken(target, session)
-                {
-                    throw .storage(taken)
-                }
-                throw .request(error)
+            // A folder that gets another parent has to be writable itself, for its `..`.
+            let folders = [path.parent ?? .root, target.parent ?? .root, path]
+            try await self.changing(folders, session, movingTo: target) { () async throws(CallError) in
+                try await self.move(path, to: target, version, session)
             }
             guard let entry = try await self.entry(at: target, session) else {
                 throw .storage(.unreachable("\(session.address): \(target): it is missing after it was moved"))
             }
             return entry
+        }
+    }
+
+    private func move(
+        _ path: StoragePath, to target: StoragePath, _ version: String?, _ session: SFTPSession
+    ) async throws(CallError) {
+        guard let there = try await attributes(at: path, session) else { throw .storage(.notFound) }
+        if let version, version != there.version {
+            throw .storage(.changed(try await entry(path, there, session)))
+        }
+        if let taken = try await taken(target, session) { throw .storage(taken) }
+        await forgetWholes(there, [session.path(path), session.path(target)])
+        do throws(RequestFailure) {
+            try await session.send(.rename(session.path(path), to: session.path(target))).done()
+        } catch {
+            if case .status(let status) = error, status.code == .failure,
+                let taken = try await self.taken(target, session)
+            {
+                throw .storage(taken)
+            }
+            throw .request(error)
         }
     }
 
@@ -123,7 +156,10 @@ extension SFTPStorage {
         try check(path)
         do throws(PathStorageError) {
             try await call(path, isChange: true) { session async throws(CallError) in
-                try await self.remove(path, version, session)
+                // A folder that looks empty may contain temporary files of ours.
+                try await self.changing([path.parent ?? .root, path], session) { () async throws(CallError) in
+                    try await self.remove(path, version, session)
+                }
             }
         } catch .notFound {
             return
@@ -159,7 +195,14 @@ extension SFTPStorage {
         }
         let names = try await names(handle, session).filter { !isDot($0.bytes) }
         guard !names.isEmpty, names.allSatisfy({ session.isLeftover($0, after: 600) }) else { return false }
-        for name in names { _ = session.send(.remove(path + [UInt8(ascii: "/")] + name.bytes)) }
+        let removed = names.map { session.send(.remove(path + [UInt8(ascii: "/")] + $0.bytes)) }
+        for reply in removed {
+            do throws(RequestFailure) { try await reply.done() } catch {
+                // Another client has removed it.
+                if case .status(let status) = error, status.code == .noSuchFile { continue }
+                throw .request(error)
+            }
+        }
         return true
     }
 

@@ -15,8 +15,9 @@ extension SFTPStorage {
 
     /// The entry at a path; nil if there is none that can be kept, and the store itself exists.
     func entry(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathEntry? {
+        let asked = ContinuousClock.now
         guard let attributes = try await attributes(at: path, session) else { return nil }
-        return try await entry(path, attributes, session)
+        return try await entry(path, attributes, session, asked: asked)
     }
 
     /// The attributes of any entry at a path; nil if there is none, and the store itself exists.
@@ -43,10 +44,12 @@ extension SFTPStorage {
     }
 
     /// An entry from its attributes; nil unless it is a file, folder or symlink.
+    /// - Parameter asked: When the server was asked for them, or before.
     func entry(
-        _ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession
+        _ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession,
+        asked: ContinuousClock.Instant = .now
     ) async throws(CallError) -> PathEntry? {
-        guard attributes.isSymlink else { return plainEntry(path, attributes, session) }
+        guard attributes.isSymlink else { return plainEntry(path, attributes, session, asked: asked) }
         do throws(RequestFailure) {
             return symlinkEntry(path, attributes, try await session.send(.readSymlink(session.path(path))).path())
         } catch {
@@ -61,9 +64,16 @@ extension SFTPStorage {
     }
 
     /// For a file or a folder.
-    func plainEntry(_ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession) -> PathEntry? {
+    func plainEntry(
+        _ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession,
+        asked: ContinuousClock.Instant = .now
+    ) -> PathEntry? {
         if attributes.isFolder || path == .root {
-            return PathEntry(path: path, kind: .folder, attributes: kept(attributes))
+            var shown = attributes
+            if let mode = attributes.mode {
+                shown.mode = session.lifted.mode(of: path, now: mode & 0o7777, asked: asked) | mode & ~0o7777
+            }
+            return PathEntry(path: path, kind: .folder, attributes: kept(shown))
         }
         guard attributes.isFile, let size = attributes.size, let times = attributes.times else { return nil }
         return PathEntry(
@@ -93,6 +103,7 @@ extension SFTPStorage {
     }
 
     private func entries(of folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> [PathEntry] {
+        let asked = ContinuousClock.now
         let opening = session.send(.openFolder(session.path(folder)))
         // A symlink to a folder would be opened as well.
         guard let attributes = try await attributes(at: folder, session), attributes.isFolder else {
@@ -110,19 +121,19 @@ extension SFTPStorage {
                 pending.append((path, nil, session.send(.lstat(session.path(path)))))
             } else if name.attributes.isSymlink {
                 pending.append((path, name.attributes, session.send(.readSymlink(session.path(path)))))
-            } else if let entry = plainEntry(path, name.attributes, session) {
+            } else if let entry = plainEntry(path, name.attributes, session, asked: asked) {
                 entries.append(entry)
             }
-            if pending.count == Self.requests { try await take(pending.removeFirst(), into: &entries, session) }
+            if pending.count == Self.requests { try await take(pending.removeFirst(), into: &entries, session, asked) }
         }
-        for one in pending { try await take(one, into: &entries, session) }
+        for one in pending { try await take(one, into: &entries, session, asked) }
         return entries
     }
 
     /// Handles the answer about an entry that the folder did not report completely.
     private func take(
         _ one: (path: StoragePath, told: SFTPAttributes?, reply: PendingReply), into entries: inout [PathEntry],
-        _ session: SFTPSession
+        _ session: SFTPSession, _ asked: ContinuousClock.Instant
     ) async throws(CallError) {
         do throws(RequestFailure) {
             if let told = one.told {
@@ -138,7 +149,7 @@ extension SFTPStorage {
         let told = try await session.get { () async throws(RequestFailure) in
             try await one.reply.presentAttributes()
         }
-        if let told, let entry = try await entry(one.path, told, session) { entries.append(entry) }
+        if let told, let entry = try await entry(one.path, told, session, asked: asked) { entries.append(entry) }
     }
 
     /// All names in an open folder.

@@ -7,7 +7,9 @@ extension SFTPStorage {
     ) async throws(PathStorageError) -> PathEntry {
         try check(path)
         return try await call(path, isChange: true) { session async throws(CallError) in
-            try await Upload(storage: self, session: session, path: path).run(contents, attributes, condition)
+            try await self.changing([path.parent ?? .root], session) { () async throws(CallError) in
+                try await Upload(storage: self, session: session, path: path).run(contents, attributes, condition)
+            }
         }
     }
 

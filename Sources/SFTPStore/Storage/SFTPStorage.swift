@@ -16,23 +16,28 @@ package final class SFTPStorage: PathStorage {
     let reconnector: Reconnector
     /// The parts of large files; nil to send each anew.
     let notes: UploadNotes?
+    /// The folders that are lifted; nil to record none.
+    let lifts: LiftNotes?
     /// For work that blocks on the local disk.
     let disk = DiskQueue("replica.sftp")
     /// Whether something was changed since the last fsync.
     let hasChanged = Locked(false)
 
-    private init(_ reconnector: Reconnector, _ abilities: ServerAbilities, _ notes: UploadNotes?) {
-        (self.reconnector, self.abilities, self.notes) = (reconnector, abilities, notes)
+    private init(
+        _ reconnector: Reconnector, _ abilities: ServerAbilities, _ notes: UploadNotes?, _ lifts: LiftNotes?
+    ) {
+        (self.reconnector, self.abilities, self.notes, self.lifts) = (reconnector, abilities, notes, lifts)
         properties = abilities.properties
     }
 
     /// Connects and finds out what the server can do.
-    /// - Parameter notes: Where the parts of large files are recorded; nil if they are not.
+    /// - Parameter notes: Where the parts of large files, and folders that are lifted, are recorded; nil if they are not.
     package static func open(
         _ address: SFTPAddress, command: SSHCommand = SSHCommand(), limits: ConnectionLimits = ConnectionLimits(),
         notes: UploadNotes? = nil
     ) async throws(SFTPFailure) -> SFTPStorage {
         let first = Locked<ServerAbilities?>(nil)
+        let lifts = notes.map { LiftNotes(folder: $0.folder) }
         let reconnector = Reconnector(address, command, limits) { session async throws(RequestFailure) in
             let found = try await ServerAbilities.tried(session)
             let known = first.withLock { known in
@@ -46,6 +51,7 @@ package final class SFTPStorage: PathStorage {
             guard !(known?.linksExclusively ?? false) || session.links else {
                 throw .lost(.unreachable("\(address) has lost features that it had: mount the domain again"))
             }
+            if let lifts { try await LiftedFolders.restoreAll(lifts, session) }
         }
         do throws(RequestFailure) {
             try await reach(reconnector)
@@ -53,7 +59,7 @@ package final class SFTPStorage: PathStorage {
             if case .lost(let failure) = error { throw failure }
             throw .unreachable("\(address): cancelled")
         }
-        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities(), notes)
+        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities(), notes, lifts)
     }
 
     private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {

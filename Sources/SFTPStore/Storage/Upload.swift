@@ -41,9 +41,11 @@ struct Upload {
             let hashes = draft.parts?.hashes ?? []
             // From now on the temporary file may be the published one.
             draft.parts?.forget()
-            switch condition {
-            case .absent: try await publish(draft.temporary)
-            case .version: try await replace(condition, draft.temporary)
+            try await storage.changing([path.parent ?? .root], session) { () async throws(CallError) in
+                switch condition {
+                case .absent: try await publish(draft.temporary)
+                case .version: try await replace(condition, draft.temporary)
+                }
             }
             await draft.parts?.keepWhole(entry, written, hashes)
             contents.progress(contents.size)

@@ -38,14 +38,18 @@ package struct UploadNotes: Sendable {
         var age: UInt64?
     }
 
-    /// The size in bytes from which a file is sent in parts, and the size of a part.
-    let (parted, part): (Int64, Int64)
+    /// The size in bytes from which a file is sent in parts.
+    let parted: Int64
+    /// The size of a part.
+    let part: Int64
     private static let mostParts: Int64 = 1_000
     private let notes: KeptNotes<Note>
+    /// The store's folder.
+    let folder: String
 
     /// - Parameter folder: The store's folder.
     package init(folder: String, parted: Int64 = 32 << 20, part: Int64 = 16 << 20) {
-        (self.parted, self.part) = (parted, part)
+        (self.folder, self.parted, self.part) = (folder, parted, part)
         notes = KeptNotes(folder: folder + "/parts")
     }
 

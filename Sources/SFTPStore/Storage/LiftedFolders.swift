@@ -1,0 +1,200 @@
+import PathStore
+import ReplicaModel
+import Threads
+
+/// The folders that the login owns and may not change (mode 0555), such as those of a read-only tree that was copied into the mount.
+/// They get the missing permissions while calls change their entries, and are shown as they were before. One for each session.
+final class LiftedFolders: Sendable {
+    private struct Lifted {
+        var mode: UInt32
+        var calls = 1
+        /// Whether the mode is being restored: no call can rely on the lifted one any more.
+        var isEnding = false
+        /// When the mode was restored: answers to earlier requests may have the other one.
+        var end: ContinuousClock.Instant?
+    }
+
+    /// Permissions of a folder's owner that changes of its entries need.
+    static let needed: UInt32 = 0o300
+    private static let setGroup: UInt32 = 0o2000
+
+    private let folders = Locked<[StoragePath: Lifted]>([:])
+    /// Modes are changed one at a time.
+    let turn = CallGate(1)
+
+    /// The mode of a folder as it is without a call of this session.
+    /// - Parameter asked: When the server was asked, or before.
+    func mode(of path: StoragePath, now mode: UInt32, asked: ContinuousClock.Instant) -> UInt32 {
+        folders.withLock { folders in
+            guard let own = folders[path], mode == own.mode | Self.needed, own.end.map({ asked < $0 }) ?? true else {
+                return mode
+            }
+            return own.mode
+        }
+    }
+
+    /// Lifts a folder, unless it needs nothing, or is another user's.
+    /// - Parameter target: Where it is moved to by the call.
+    /// - Returns: Whether it has to be lowered.
+    func lift(
+        _ path: StoragePath, movingTo target: StoragePath?, _ session: SFTPSession, _ notes: LiftNotes?
+    ) async throws(RequestFailure) -> Bool {
+        if join(path) { return true }
+        guard let found = try await session.send(.lstat(session.path(path))).presentAttributes(), found.isFolder,
+            let mode = found.mode.map({ $0 & 0o7777 }), mode & Self.needed != Self.needed,
+            // The server clears this bit if the login is not in the folder's group.
+            mode & Self.setGroup == 0
+        else { return false }
+        let places = [path, target].compactMap { $0.map(session.path) }
+        await notes?.note(mode, of: places)
+        do throws(RequestFailure) {
+            try await session.send(.set(SFTPAttributes(mode: mode | Self.needed), of: session.path(path))).done()
+        } catch {
+            guard case .status = error else { throw error }
+            await notes?.note(nil, of: places)
+            return false
+        }
+        folders.withLock { folders in
+            folders = folders.filter { $0.value.end.map { ContinuousClock.now - $0 < .seconds(600) } ?? true }
+            folders[path] = Lifted(mode: mode)
+        }
+        return true
+    }
+
+    /// Whether the folder is lifted now; then it stays so until this call has ended too.
+    func join(_ path: StoragePath) -> Bool {
+        folders.withLock { folders in
+            guard let own = folders[path], !own.isEnding else { return false }
+            folders[path]?.calls += 1
+            return true
+        }
+    }
+
+    /// A call that needed the folder has ended; the last one restores its mode.
+    /// - Parameter target: Where the call moved it.
+    func lower(
+        _ path: StoragePath, movedTo target: StoragePath?, _ session: SFTPSession, _ notes: LiftNotes?
+    ) async throws(RequestFailure) {
+        let mode: UInt32? = folders.withLock { folders in
+            folders[path]?.calls -= 1
+            guard let own = folders[path], own.calls == 0 else { return nil }
+            folders[path]?.isEnding = true
+            return own.mode
+        }
+        guard let mode else { return }
+        defer { folders.withLock { $0[path]?.end = .now } }
+        let place = session.path(target ?? path)
+        try await Self.restore(mode, of: place, session)
+        await notes?.note(nil, of: [session.path(path), place])
+    }
+
+    /// The mode to set instead of this one.
+    func noted(_ mode: UInt32, of path: StoragePath, _ session: SFTPSession, _ notes: LiftNotes?) async -> UInt32 {
+        let isLifted = folders.withLock { folders in
+            guard let own = folders[path], !own.isEnding else { return false }
+            folders[path]?.mode = mode
+            return true
+        }
+        guard isLifted else { return mode }
+        await notes?.note(mode, of: [session.path(path)])
+        return mode | Self.needed
+    }
+
+    /// Restores the modes of folders that a former connection left lifted.
+    static func restoreAll(_ notes: LiftNotes, _ session: SFTPSession) async throws(RequestFailure) {
+        for (place, mode) in notes.all {
+            try await restore(mode, of: place, session)
+            await notes.note(nil, of: [place])
+        }
+    }
+
+    /// Another program's chmod meanwhile stays, unless it is to the same mode.
+    private static func restore(_ mode: UInt32, of place: [UInt8], _ session: SFTPSession) async throws(RequestFailure)
+    {
+        do throws(RequestFailure) {
+            let found = try await session.send(.lstat(place)).presentAttributes()
+            guard let found, found.isFolder, found.mode.map({ $0 & 0o7777 }) == mode | needed else { return }
+            try await session.send(.set(SFTPAttributes(mode: mode), of: place)).done()
+        } catch {
+            // It can't be restored.
+            guard case .status = error else { throw error }
+        }
+    }
+}
+
+extension SFTPStorage {
+    /// Changes entries of folders. Those that the login owns and may not change are lifted for it.
+    /// - Parameters:
+    ///   - folders: What may have to be lifted. The root is not: whoever closes it means the store.
+    ///   - target: Where the last of them is moved.
+    func changing<Value: Sendable>(
+        _ folders: [StoragePath], _ session: SFTPSession, movingTo target: StoragePath? = nil,
+        _ body: () async throws(CallError) -> Value
+    ) async throws(CallError) -> Value {
+        var lifted = folders.filter { session.lifted.join($0) }.map { Lift(path: $0, target: nil) }
+        do throws(CallError) {
+            let value: Value
+            do throws(CallError) { value = try await body() } catch {
+                guard case .request(.status(let status)) = error, status.code == .permissionDenied else { throw error }
+                let former = lifted.map(\.path)
+                let more = try await lift(folders.filter { $0 != .root && !former.contains($0) }, session, target)
+                guard !more.isEmpty else { throw error }
+                lifted += more
+                value = try await body()
+            }
+            await lower(lifted, session, movedTo: target)
+            return value
+        } catch {
+            await lower(lifted, session, movedTo: nil)
+            throw error
+        }
+    }
+
+    private struct Lift: Sendable {
+        let path: StoragePath
+        let target: StoragePath?
+    }
+
+    private func lift(
+        _ folders: [StoragePath], _ session: SFTPSession, _ target: StoragePath?
+    ) async throws(CallError) -> [Lift] {
+        var lifted: [Lift] = []
+        do throws(CallError) {
+            for path in folders where !lifted.contains(where: { $0.path == path }) {
+                let target = path == folders.last ? target : nil
+                let isLifted = try await inTurn(session) { () async throws(RequestFailure) in
+                    try await session.lifted.lift(path, movingTo: target, session, self.lifts)
+                }
+                if isLifted { lifted.append(Lift(path: path, target: target)) }
+            }
+            return lifted
+        } catch {
+            await lower(lifted, session, movedTo: nil)
+            throw error
+        }
+    }
+
+    /// Not cut short if the caller is cancelled. What a lost connection leaves is restored by the next one.
+    private func lower(_ lifted: [Lift], _ session: SFTPSession, movedTo target: StoragePath?) async {
+        guard !lifted.isEmpty else { return }
+        let lowering = Task {
+            for one in lifted {
+                // The next connection restores it.
+                try? await inTurn(session) { () async throws(RequestFailure) in
+                    let moved = one.target == nil ? nil : target
+                    try await session.lifted.lower(one.path, movedTo: moved, session, self.lifts)
+                }
+            }
+        }
+        if !Task.isCancelled { await lowering.value }
+    }
+
+    /// Changes modes of folders while no other call does.
+    func inTurn<Value: Sendable>(
+        _ session: SFTPSession, _ body: () async throws(RequestFailure) -> Value
+    ) async throws(CallError) -> Value {
+        do throws(RemoteStoreError) { try await session.lifted.turn.enter() } catch { throw .request(.cancelled) }
+        defer { session.lifted.turn.leave() }
+        return try await session.get(body)
+    }
+}
