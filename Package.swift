@@ -47,6 +47,7 @@ let package = Package(
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
         .target(name: "CWalk"),
+        .target(name: "CSHA256"),
         .target(
             name: "CFuse", dependencies: ["CWalk"], exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary(fuse), .linkedLibrary("uring")]),
@@ -62,8 +63,8 @@ let package = Package(
         .target(
             name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
         .target(
-            name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict
-        ),
+            name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "CSHA256", "Threads", grdb, system],
+            swiftSettings: strict),
         .target(name: "PercentEncoding", swiftSettings: strict),
         .target(name: "ChildProcess", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
@@ -170,7 +171,7 @@ let package = Package(
             ], exclude: page + ["rude-store", "item-store"], swiftSettings: strict),
         .testTarget(
             name: "PathStoreTests",
-            dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
+            dependencies: ["PathStore", "CSHA256", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             exclude: page, swiftSettings: strict),
         .testTarget(
             name: "SFTPStoreTests",

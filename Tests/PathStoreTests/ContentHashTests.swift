@@ -1,3 +1,4 @@
+import CSHA256
 import ReplicaModel
 import ReplicaTestSupport
 import SystemPackage
@@ -34,5 +35,18 @@ import Testing
         }
         #expect(ofFile == whole)
         #expect(ofMore == nil)
+    }
+
+    /// The processor's instructions, where it has them, and any number of blocks at any address.
+    @Test func itIsTheSameOnEveryProcessor() {
+        let bytes = (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 5) }
+        for (start, blocks) in [(0, 0), (0, 1), (1, 2), (7, 17), (13, 62)] {
+            var (own, portable) = ([UInt32](0..<8), [UInt32](0..<8))
+            bytes.withUnsafeBytes { bytes in
+                csha256_add(&own, bytes.baseAddress?.advanced(by: start), blocks)
+                csha256_add_portably(&portable, bytes.baseAddress?.advanced(by: start), blocks)
+            }
+            #expect(own == portable && (own == [UInt32](0..<8)) == (blocks == 0))
+        }
     }
 }

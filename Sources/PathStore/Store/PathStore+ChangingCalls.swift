@@ -122,8 +122,8 @@ extension PathStore {
 
     /// The hash of a content that is sent, if it may be needed later: if the storage does not keep marks, or if another
     /// client's write may produce the same version.
-    func neededHash(of contents: ItemContents?, isCreate: Bool) -> [UInt8]? {
+    func neededHash(of contents: ItemContents?, isCreate: Bool) async -> [UInt8]? {
         guard let contents, hasGrain || isCreate && !storage.properties.keepsMarks || !isCreate else { return nil }
-        return ContentHash.of(contents.file, size: contents.size)
+        return await ContentHash.of(contents)
     }
 }

@@ -63,7 +63,7 @@ extension PathStore {
         var intent = Intent(operation: .create)
         (intent.parent, intent.name, intent.kind) = (parent, template.filename, template.kind)
         (intent.target, intent.mark, intent.size) = (template.target, mark, contents?.size ?? 0)
-        intent.hash = neededHash(of: contents ?? (template.kind == .file ? .nothing : nil), isCreate: true)
+        intent.hash = await neededHash(of: contents ?? (template.kind == .file ? .nothing : nil), isCreate: true)
         let hash = intent.hash
         let outcome = try await doing(intent) { () async throws(PathStorageError) in
             switch template.kind {
@@ -141,7 +141,7 @@ extension PathStore {
         case .symlink: return row.target == template.target
         case .file:
             guard let contents, contents.size == row.size else { return false }
-            guard let hash = ContentHash.of(contents.file, size: contents.size) else {
+            guard let hash = await ContentHash.of(contents) else {
                 throw .cannotSynchronize("the content is shorter than declared")
             }
             return try await self.hash(of: path, row) == hash
@@ -156,7 +156,7 @@ extension PathStore {
         again.identifier = ItemIdentifier(row: row.id)
         var changed = fields.subtracting(.contents)
         if let contents, let path = try path(of: row.id) {
-            let hash = ContentHash.of(contents.file, size: contents.size)
+            let hash = await ContentHash.of(contents)
             let there = contents.size == row.size ? try await self.hash(of: path, row) : nil
             if there == nil || there != hash { changed.insert(.contents) }
         }

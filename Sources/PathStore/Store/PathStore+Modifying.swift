@@ -50,7 +50,7 @@ extension PathStore {
             return (base, false)
         }
         guard now.size == contents.size, let hash = version.hash else { return (now.token, false) }
-        return (now.token, ContentHash.of(contents.file, size: contents.size) == hash)
+        return (now.token, await ContentHash.of(contents) == hash)
     }
 
     /// Whether the current content is what a lost call wrote.
@@ -136,7 +136,7 @@ extension PathStore {
     ) async throws(RemoteStoreError) -> StoreResult {
         guard let id = template.identifier.row, let contents else { throw .noSuchItem(template.identifier) }
         let sent = attributes(template, fields)
-        guard let hash = neededHash(of: contents, isCreate: false) else {
+        guard let hash = await neededHash(of: contents, isCreate: false) else {
             throw .cannotSynchronize("the content is shorter than declared")
         }
         let row = try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
