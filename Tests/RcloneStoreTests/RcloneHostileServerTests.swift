@@ -3,6 +3,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import HTTPClient
 @testable import RcloneStore
@@ -15,12 +16,12 @@ import Testing
         let storage: RcloneStorage
     }
 
-    private func open(_ kind: String) async throws -> RcloneStorage {
+    private func open(_ kind: String, patience: Duration = .seconds(60)) async throws -> RcloneStorage {
         let place = try Self.program.get().values["RCLONE_SERVER"] ?? ""
         let connection = RcloneConnection(client: try HTTPClient(), base: "http://\(place)/\(kind)", silence: 20)
         return try await RcloneStorage.open(
             try RcloneAddress("rclone:x:"), connection, state: try RcloneRemote.state(), setsTimes: true,
-            mostItems: 5_000)
+            mostItems: 5_000, patience: patience)
     }
 
     private func run(_ kind: String, _ body: (Scratch) async throws -> Void) async throws {
@@ -45,6 +46,26 @@ import Testing
                 Issue.record("\(kind): \(error)")
                 return
             }
+        }
+    }
+
+    /// rclone lists all of the root to check it, which may take longer than the daemon waits.
+    @Test func aRootThatTakesLongToListIsOpened() async throws {
+        let storage = try await open("huge", patience: .milliseconds(100))
+        let found = try await Scratch(storage: storage).list()
+        #expect(found.keys.sorted() == ["file"])
+    }
+
+    /// Dropbox, for example, sets a file's time with its content only.
+    @Test func aTimeThatCanNotBeSetStaysHere() async throws {
+        try await run("fixed") { scratch in
+            for seconds: Int64 in [1_580_000_000, 1_590_000_000] {
+                let date = PathAttributes(modificationDate: Timestamp(seconds: seconds, nanoseconds: 0))
+                let entry = try await scratch.storage.set(date, of: scratch.path("file"))
+                #expect(entry.attributes.modificationDate?.seconds == 1_577_934_245)
+            }
+            // It is not tried again.
+            #expect(scratch.storage.hasFixedTimes.withLock { $0 })
         }
     }
 

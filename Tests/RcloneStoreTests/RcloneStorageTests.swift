@@ -301,4 +301,35 @@ import Threads
             #expect(try await scratch.list().keys.sorted() == ["file"])
         }
     }
+
+    /// Without moves of its own, rclone copies and removes: if that was interrupted, the file is at both places, and the move
+    /// continues when it is repeated. Elsewhere, and for other bytes, the name is taken.
+    @Test func aMoveThatWasCutGoesOn() async throws {
+        try await RcloneScratch.run(.memory) { scratch in
+            let entry = try await scratch.write("file", "text")
+            try await scratch.put("copy", "text")
+            try await scratch.put("other", "tent")
+            let error = try await failure {
+                _ = try await scratch.storage.move(
+                    scratch.path("file"), to: scratch.path("other"), version: entry.version)
+            }
+            guard case .taken = error else { throw BrokenPromise("\(error)") }
+            let moved = try await scratch.storage.move(
+                scratch.path("file"), to: scratch.path("copy"), version: entry.version)
+            #expect(moved.path == scratch.path("copy") && moved.version == entry.version)
+            #expect(try await scratch.list().keys.sorted() == ["copy", "other"])
+            #expect(try await scratch.theirs("copy") == "text")
+        }
+        try await RcloneScratch.run(.chunks) { scratch in
+            try #require(scratch.storage.abilities.movesFiles && scratch.storage.abilities.hash != nil)
+            let entry = try await scratch.write("file", "text")
+            try await scratch.put("copy", "text")
+            let error = try await failure {
+                _ = try await scratch.storage.move(
+                    scratch.path("file"), to: scratch.path("copy"), version: entry.version)
+            }
+            guard case .taken = error else { throw BrokenPromise("\(error)") }
+            #expect(try await scratch.list().keys.sorted() == ["copy", "file"])
+        }
+    }
 }

@@ -96,6 +96,8 @@ enum RcloneError: Error {
         var isFolder: Bool { says("is a directory not a file", ": is a directory") }
         /// Whether a file is at the path of a folder.
         var isFile: Bool { says("is a file not a directory") }
+        /// Whether the remote sets times with contents only, as Dropbox does.
+        var isOfFixedTimes: Bool { says("can't set modified time") }
         var isNotEmpty: Bool { says("directory not empty", "not empty") }
         var isMissingRemote: Bool { says("didn't find section in config file") }
         var wantsPassword: Bool { says("unable to decrypt configuration", "couldn't decrypt configuration") }

@@ -1,6 +1,7 @@
 import HTTPClient
 package import PathStore
 import ReplicaModel
+import Threads
 
 extension RcloneStorage {
     package func make(
@@ -34,9 +35,9 @@ extension RcloneStorage {
         if let refusal = refusal(of: path) { throw .refused(refusal) }
         return try await call(path, isChange: true) { () async throws(CallError) in
             guard let item = try await self.find(path) else { throw .storage(.notFound) }
-            guard !item.isFolder, let date = attributes.modificationDate, self.abilities.setsTimes else {
-                return try await self.entry(item, path)
-            }
+            guard !item.isFolder, let date = attributes.modificationDate, self.abilities.setsTimes,
+                !self.hasFixedTimes.withLock({ $0 })
+            else { return try await self.entry(item, path) }
             try await self.touch(path, date)
             guard let now = try await self.find(path) else { throw .storage(.notFound) }
             return try await self.entry(now, path)
@@ -53,6 +54,7 @@ extension RcloneStorage {
         }
         guard !output.error else {
             let complaint = RcloneError.Complaint(status: 500, text: output.result, paths: [text(path)])
+            if complaint.isOfFixedTimes { return hasFixedTimes.withLock { $0 = true } }
             throw .storage(.unavailable("\(path): its time can't be set: \(complaint.lastLine)"))
         }
     }

@@ -17,10 +17,16 @@ extension RcloneStorage {
             // On a case-insensitive remote, a name in a different case is the same file.
             let isSame =
                 !self.abilities.isCaseSensitive && self.text(path).lowercased() == self.text(target).lowercased()
-            if !isSame, let there = try await self.present(target) { throw .storage(.taken(there)) }
-            do throws(CallError) { try await self.move(item, path, to: target) } catch {
-                guard error.complaint?.isNotFound == true, try await self.find(path) == nil else { throw error }
-                throw .storage(.notFound)
+            if !isSame, let there = try await self.find(target) {
+                guard self.isCopy(there, of: item) else {
+                    throw .storage(.taken(try await self.entry(there, target)))
+                }
+                try await self.change("operations/deletefile", RcloneInput(self.root, self.text(path)))
+            } else {
+                do throws(CallError) { try await self.move(item, path, to: target) } catch {
+                    guard error.complaint?.isNotFound == true, try await self.find(path) == nil else { throw error }
+                    throw .storage(.notFound)
+                }
             }
             try await self.keep(path.parent)
             guard let moved = try await self.find(target), moved.isFolder == item.isFolder else {
@@ -28,6 +34,14 @@ extension RcloneStorage {
             }
             return try await self.entry(moved, target)
         }
+    }
+
+    /// Whether a file is what an interrupted move leaves at its target, on a remote where rclone copies and removes: only a hash
+    /// proves that nothing is lost with the original. A copy that another client made counts as well.
+    private func isCopy(_ there: RemoteItem, of item: RemoteItem) -> Bool {
+        guard !abilities.movesFiles, !item.isFolder, !there.isFolder, there.size == item.size, let hash = abilities.hash
+        else { return false }
+        return item.hashes?[hash]?.isEmpty == false && there.version(hash) == item.version(hash)
     }
 
     private func move(_ item: RemoteItem, _ path: StoragePath, to target: StoragePath) async throws(CallError) {

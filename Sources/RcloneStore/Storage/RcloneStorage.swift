@@ -23,6 +23,8 @@ package final class RcloneStorage: PathStorage {
     let underWay = Locked<Set<StoragePath>>([])
     /// Whether a file was read back with the time that was sent: some remotes report that they keep times, but do not.
     let hasKeptTime = Locked(false)
+    /// Whether the remote was seen to set no times without contents: they stay local then.
+    let hasFixedTimes = Locked(false)
     /// rclone's configuration file, which other rclone processes need too.
     let settings: String
     /// The maximum number of entries of a listing.
@@ -50,7 +52,7 @@ package final class RcloneStorage: PathStorage {
 
     static func open(
         _ address: RcloneAddress, _ connection: RcloneConnection, state: String, setsTimes: Bool,
-        mostItems: Int = ListReader.most
+        mostItems: Int = ListReader.most, patience: Duration = .seconds(5)
     ) async throws(ServerFailure) -> RcloneStorage {
         do throws(RcloneError) {
             let info: RemoteInfo = try await connection.ask("operations/fsinfo", RcloneInput(address.root))
@@ -59,7 +61,7 @@ package final class RcloneStorage: PathStorage {
             let storage = RcloneStorage(
                 connection, abilities, root: address.root, settings: paths.config, outbox: try Outbox(state: state),
                 mostItems: mostItems)
-            try await storage.expectRoot()
+            try await storage.expectRoot(within: patience)
             return storage
         } catch {
             await connection.close()
