@@ -48,6 +48,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "CWalk"),
         .target(name: "CSHA256"),
+        .target(name: "CLandlock"),
         .target(
             name: "CFuse", dependencies: ["CWalk"], exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary(fuse), .linkedLibrary("uring")]),
@@ -69,7 +70,9 @@ let package = Package(
         .target(name: "ChildProcess", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
             name: "ProcessStore",
-            dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system, log],
+            dependencies: [
+                "ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLandlock", "CLinux", system, log,
+            ],
             swiftSettings: strict),
         .target(
             name: "SFTPStore",

@@ -42,10 +42,12 @@ struct ProcessLoop {
     }
 
     /// Blocks until all processes of the group have ended.
-    mutating func run(_ program: StoreProgram, environment: [String]) -> StoreProcess.End {
+    /// - Parameter folders: The program's own.
+    mutating func run(_ program: StoreProgram, folders: [String], environment: [String]) -> StoreProcess.End {
         let child: SpawnedProcess
         do throws(Errno) {
-            child = try SpawnedProcess(program.call(isLaunched: limits.isLaunched, environment: environment))
+            child = try SpawnedProcess(
+                program.call(isLaunched: limits.isLaunched, folders: folders, environment: environment))
         } catch {
             return ended(.unreachable("\(program.path) can't be started: \(error)"))
         }

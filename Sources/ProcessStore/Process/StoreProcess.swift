@@ -58,10 +58,11 @@ final class StoreProcess: Sendable {
     ) throws(Errno) {
         self.limits = limits
         wakeUp = try OwnedDescriptor(checking: cl_eventfd(0, CL_EFD_CLOEXEC | CL_EFD_NONBLOCK))
+        let folders = [greeting.spool, greeting.state]
         enqueue(greeting)
         Thread.detachNewThread { [self] in
             var loop = ProcessLoop(self, log, signal: signal)
-            let end = loop.run(program, environment: environment)
+            let end = loop.run(program, folders: folders, environment: environment)
             ended(end)
             finish(end)
         }

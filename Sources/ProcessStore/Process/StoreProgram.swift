@@ -25,13 +25,15 @@ package struct StoreProgram: Sendable {
     var name: String { path.lastComponent?.string ?? path.string }
 
     /// Its command line.
-    /// - Parameter isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling
-    ///   thread then.
-    func call(isLaunched: Bool, environment: [String]) -> ProgramCall {
+    /// - Parameters:
+    ///   - isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling thread then.
+    ///   - folders: The store's own.
+    func call(isLaunched: Bool, folders: [String], environment: [String]) -> ProgramCall {
         // By the descriptor and not by the name, so that the checked file runs.
         let own = file == nil ? path.string : "\(CL_DESCRIPTORS)3"
         return ProgramCall(
             path: isLaunched ? "/proc/self/exe" : own,
-            words: [name] + (isLaunched ? StoreLaunch.arguments(own) : []), environment: environment, file: file)
+            words: [name] + (isLaunched ? StoreLaunch.arguments(own, name: name, folders: folders) : []),
+            environment: environment, file: file)
     }
 }

@@ -85,6 +85,45 @@ import Testing
             """)
     }
 
+    /// The stores that parse what servers send write to their own folders only; others are not limited.
+    @Test func ownStoresWriteToTheirOwnFoldersOnly() async throws {
+        try await Self.run(
+            """
+            cat >/usr/local/lib/replica/stores/replica-store-s3 <<PROGRAM
+            #!/usr/bin/python3
+            import json, os, sys
+            greeting, done = json.loads(sys.stdin.readline()), []
+            for name in greeting["state"], greeting["spool"], "$HERE":
+                try:
+                    open(name + "/made", "w").write("text")
+                    os.rename(name + "/made", name + "/moved")
+                    os.truncate(name + "/moved", 1)
+                    os.mkdir(name + "/folder")
+                    os.rmdir(name + "/folder")
+                    done.append("yes")
+                except PermissionError:
+                    done.append("no")
+            try:
+                open("$HERE/kept", "a").write("more")
+                done.append("yes")
+            except PermissionError:
+                done.append("no")
+            open("/dev/null", "w").write("text")
+            done.append(open("$HERE/kept").read().strip())
+            print(json.dumps({"error": {"code": "notAuthenticated", "message": "written: " + " ".join(done)}}), flush=True)
+            PROGRAM
+            cp /usr/local/lib/replica/stores/replica-store-s3 /usr/local/lib/replica/stores/replica-store-free
+            chmod 755 /usr/local/lib/replica/stores/*
+            echo kept >kept
+            not replica add d --store 's3://bucket/folder?endpoint=http://127.0.0.1:1' 2>said
+            grep -q 'written: yes yes no no kept' said
+            equal "$(cat kept)" kept
+            [ ! -e made ] && [ ! -e moved ]
+            not replica add d --store 'free://bucket' 2>said
+            grep -q 'written: yes yes yes yes' said
+            """)
+    }
+
     @Test func bothSidesOfAConflictAreKept() async throws {
         try await Self.run(
             """
