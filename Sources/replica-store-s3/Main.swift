@@ -20,8 +20,8 @@ struct Main {
             let address = given
             do throws(ServerFailure) {
                 let storage = try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
-                    () throws(ServerFailure) in
-                    try S3Account.find(address, secrets: secrets, environment: environment)
+                    () async throws(ServerFailure) in
+                    try await S3Account.find(address, secrets: secrets, environment: environment)
                 }
                 return StoreServer.Opened(storage: storage) { storage.steps }
             } catch {

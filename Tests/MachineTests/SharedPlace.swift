@@ -59,7 +59,9 @@ struct SharedPlace: Sendable {
         case .s3:
             name = fresh
             let account = try Self.bucketAccount()
-            let connection = try S3Connection(try S3Address(name)) { () throws(ServerFailure) in account }
+            let connection = try S3Connection(try S3Address(name), account: account) { () throws(ServerFailure) in
+                account
+            }
             _ = try await connection.send(S3Request("PUT"))
             connection.close()
         }

@@ -33,7 +33,7 @@ import Testing
     private func find(
         _ url: String, _ secrets: [String: String] = [:], _ environment: [String: String] = [:]
     ) throws -> S3Account {
-        try S3Account.find(try S3Address(url), secrets: secrets, environment: environment)
+        try S3Account.find(try S3Address(url), secrets, environment, ofMachine: nil)
     }
 
     @Test func keysComeFromTheNearestPlace() throws {

@@ -114,7 +114,7 @@ final class FaultedSession: Sendable {
     func open() async throws -> S3Storage {
         let (account, address, limits) = (proxied, try S3Address(place), limits.withLock { $0 })
         let memory = AbilityMemory<ServerAbilities>(folder: folder)
-        let connection = try S3Connection(address) { () throws(ServerFailure) in account }
+        let connection = try S3Connection(address, account: account) { () throws(ServerFailure) in account }
         connection.close()
         memory.note(known, of: connection.server)
         // A busy machine may not answer within a short silence.

@@ -50,7 +50,7 @@ struct S3Server: Sendable {
 
     func connection(_ bucket: String) throws -> S3Connection {
         let account = account()
-        return try S3Connection(try S3Address(bucket)) { () throws(ServerFailure) in account }
+        return try S3Connection(try S3Address(bucket), account: account) { () throws(ServerFailure) in account }
     }
 
     /// A storage in a bucket, or in a folder of one.

@@ -40,6 +40,8 @@ package struct HTTPRequest: Sendable {
     /// Whether it may be sent again if a reused connection breaks before any answer, although the server may have
     /// carried it out.
     package var isSentOnce = false
+    /// Whether no proxy of the environment is used.
+    package var isDirect = false
 
     /// A request without a body.
     package init(_ method: String, _ url: String, headers: [(name: String, value: String)] = []) {

@@ -72,9 +72,9 @@ final class Transfer {
         if let authorities = setting.authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
         if let socket = setting.socket {
             _ = ccurl_set_text(handle, CURLOPT_UNIX_SOCKET_PATH, socket)
-            // No proxy of the environment is used.
-            _ = ccurl_set_text(handle, CURLOPT_PROXY, "")
         }
+        // No proxy of the environment is used.
+        if setting.socket != nil || request.isDirect { _ = ccurl_set_text(handle, CURLOPT_PROXY, "") }
         if let login = request.login { setLogin(login) }
     }
 

@@ -1,8 +1,8 @@
 import Glibc
 package import HTTPStorage
 
-/// The endpoint and the keys for a server: from the URL, the secrets that came with it, the environment and the files
-/// of Amazon's tools, in this order.
+/// The endpoint and the keys for a server: from the URL, the secrets that came with it, the environment, the files of Amazon's
+/// tools and the virtual machine's role, in this order.
 package struct S3Account: Hashable, Sendable {
     package let credentials: S3Credentials
     package let region: String
@@ -14,16 +14,30 @@ package struct S3Account: Hashable, Sendable {
     /// - Parameters:
     ///   - secrets: The secrets that came with the URL.
     ///   - environment: The environment of this process.
+    ///   - patience: How long the virtual machine's metadata service is waited for.
     /// - Throws: One line that says what is missing.
     package static func find(
-        _ address: S3Address, secrets: [String: String], environment: [String: String]
+        _ address: S3Address, secrets: [String: String], environment: [String: String],
+        patience: Duration = .seconds(4)
+    ) async throws(ServerFailure) -> S3Account {
+        do throws(ServerFailure) { return try find(address, secrets, environment, ofMachine: nil) } catch {
+            guard error == noKeys, let keys = await MachineKeys.ask(environment, patience: patience) else {
+                throw error
+            }
+            return try find(address, secrets, environment, ofMachine: keys)
+        }
+    }
+
+    /// - Parameter ofMachine: The keys of the virtual machine's role.
+    static func find(
+        _ address: S3Address, _ secrets: [String: String], _ environment: [String: String], ofMachine: S3Credentials?
     ) throws(ServerFailure) -> S3Account {
         let profile = address.profile ?? environment["AWS_PROFILE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default"
         let values = try values(of: profile, isAsked: address.profile != nil, environment)
         guard
             let credentials = S3Credentials(values: secrets)
                 ?? (address.profile == nil ? S3Credentials(values: environment) : nil)
-                ?? S3Credentials(values: values)
+                ?? S3Credentials(values: values) ?? ofMachine
         else { throw missing(values, profile) }
         func setting(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         let region =
@@ -76,10 +90,12 @@ package struct S3Account: Hashable, Sendable {
         if let other = others.first(where: { values[$0] != nil }) {
             return .notAuthenticated("the profile \(profile) uses \(other) to log in, which is not supported yet")
         }
-        return .notAuthenticated(
-            "there are no keys: run replica login, or give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"
-        )
+        return noKeys
     }
+
+    static let noKeys = ServerFailure.notAuthenticated(
+        "there are no keys: run replica login, or give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"
+    )
 
     /// Whether a bucket can be part of a host name that a certificate for `*.s3…` covers.
     private static func isHostName(_ bucket: String) -> Bool {

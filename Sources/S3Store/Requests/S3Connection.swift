@@ -20,17 +20,17 @@ final class S3Connection: Sendable {
     private let client: HTTPClient
     private let limits: TransferLimits
     private let state: Locked<State>
-    private let find: @Sendable () throws(ServerFailure) -> S3Account
+    private let find: @Sendable () async throws(ServerFailure) -> S3Account
     private let disk = DiskQueue("replica.s3")
     private let answered = Locked<UInt64>(0)
 
-    /// - Parameter find: Finds the account; called again when the server rejects it.
+    /// - Parameter find: Finds the account; called when the server rejects the former one.
     init(
-        _ address: S3Address, limits: TransferLimits = TransferLimits(),
-        find: @escaping @Sendable () throws(ServerFailure) -> S3Account
+        _ address: S3Address, account: S3Account, limits: TransferLimits = TransferLimits(),
+        find: @escaping @Sendable () async throws(ServerFailure) -> S3Account
     ) throws(ServerFailure) {
         (self.address, self.limits, self.find) = (address, limits, find)
-        state = Locked(State(account: try find()))
+        state = Locked(State(account: account))
         do throws(HTTPFailure) { client = try HTTPClient(authorities: address.authorities) } catch {
             throw ServerFailure(error)
         }
@@ -135,7 +135,7 @@ final class S3Connection: Sendable {
     ) async -> Bool {
         switch error {
         case .complaint(let complaint):
-            if tries == 1, isSetRight(complaint) { return true }
+            if tries == 1, await isSetRight(complaint) { return true }
             guard request.mayRepeat, !isLate, [429, 500, 502, 503, 504].contains(complaint.status) else { return false }
             if let pause = complaint.pause {
                 // A longer pause is left to the caller.
@@ -154,14 +154,14 @@ final class S3Connection: Sendable {
     }
 
     /// Whether an error was due to information that has been corrected.
-    private func isSetRight(_ complaint: S3Complaint) -> Bool {
+    private func isSetRight(_ complaint: S3Complaint) async -> Bool {
         switch complaint.code {
         case "RequestTimeTooSkewed":
             guard let server = complaint.serverTime else { return false }
             state.withLock { $0.ahead = server - Moment.now }
             return true
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch":
-            return isRenewed()
+            return await isRenewed()
         default:
             guard let region = complaint.region, [301, 307, 400, 403].contains(complaint.status) else { return false }
             return state.withLock { state in
@@ -177,14 +177,14 @@ final class S3Connection: Sendable {
     }
 
     /// Whether there are new keys.
-    private func isRenewed() -> Bool {
+    private func isRenewed() async -> Bool {
         let isTime = state.withLock { state in
             guard Moment.now - state.renewed >= 2 else { return false }
             state.renewed = Moment.now
             return true
         }
         // If there is no account now, the next request reports it.
-        guard isTime, let account = try? find() else { return false }
+        guard isTime, let account = try? await find() else { return false }
         return state.withLock { state in
             defer { state.account = account }
             return state.account.credentials != account.credentials

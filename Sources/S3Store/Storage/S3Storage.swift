@@ -42,9 +42,9 @@ package final class S3Storage: PathStorage {
     ///   - find: Finds the account; called again when the server rejects it.
     package static func open(
         _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory<ServerAbilities>? = nil,
-        find: @escaping @Sendable () throws(ServerFailure) -> S3Account
+        find: @escaping @Sendable () async throws(ServerFailure) -> S3Account
     ) async throws(ServerFailure) -> S3Storage {
-        let connection = try S3Connection(address, limits: limits, find: find)
+        let connection = try S3Connection(address, account: try await find(), limits: limits, find: find)
         let keys = KeySpace(prefix: address.prefix)
         do throws(S3Error) {
             _ = try await connection.list(keys.base, isDeep: true, from: nil, most: 1)
