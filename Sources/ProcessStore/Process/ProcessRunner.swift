@@ -9,6 +9,12 @@ import Threads
 final class ProcessRunner: Sendable {
     private struct State {
         var process: StoreProcess?
+        /// Its first line, with the current secrets.
+        var greeting: HelloLine
+        /// Whether the server has rejected the login since the secrets were read.
+        var isRejected = false
+        /// When they were read again.
+        var renewed: ContinuousClock.Instant?
         /// Failures since its last stable run.
         var failures = 0
         /// No start is attempted earlier.
@@ -23,15 +29,20 @@ final class ProcessRunner: Sendable {
 
     let spool: SpoolFolder
     private let program: StoreProgram
-    private let greeting: HelloLine
     private let limits: ProcessLimits
     private let log: Logger
-    private let state = Locked(State(), rank: .storeProcess)
+    private let secrets: (@Sendable () async -> [String: String]?)?
+    private let state: Locked<State>
     private let signalTarget = Locked<(@Sendable (IncomingLine.Signal?) -> Void)?>(nil)
 
-    init(_ program: StoreProgram, greeting: HelloLine, spool: SpoolFolder, limits: ProcessLimits, log: Logger) {
+    /// - Parameter secrets: Reads the secrets again; nil if that fails.
+    init(
+        _ program: StoreProgram, greeting: HelloLine, spool: SpoolFolder, limits: ProcessLimits, log: Logger,
+        secrets: (@Sendable () async -> [String: String]?)?
+    ) {
         self.program = program
-        self.greeting = greeting
+        self.secrets = secrets
+        state = Locked(State(greeting: greeting), rank: .storeProcess)
         self.spool = spool
         self.limits = limits
         self.log = log
@@ -49,17 +60,40 @@ final class ProcessRunner: Sendable {
     /// A process that has sent its greeting and accepts calls.
     func running() async throws(StoreFailure) -> (StoreProcess, Hello) {
         // A process that is being released is waited for; a failed one is not waited for again.
+        await renewLogin()
         while true {
             let (process, isFresh) = try current()
             guard process.isOpen else {
                 await process.waitForEnd(orFailure: true)
                 continue
             }
-            let hello = try await process.hello().get()
+            let outcome = await process.hello()
+            if case .failure(.notAuthenticated) = outcome { noteRejectedLogin() }
+            let hello = try outcome.get()
             try check(hello)
             if isFresh, hello.signals { signalTarget.withLock { $0 }?(nil) }
             return (process, hello)
         }
+    }
+
+    /// The server rejects the login: before a later call the secrets are read again, because the user may have changed them.
+    func noteRejectedLogin() { state.withLock { $0.isRejected = true } }
+
+    /// Changed secrets need another process.
+    private func renewLogin() async {
+        guard let secrets else { return }
+        let isTime = state.withLock { state in
+            guard state.isRejected, state.renewed.map({ .now - $0 > limits.steady / 20 }) ?? true else { return false }
+            (state.isRejected, state.renewed) = (false, .now)
+            return true
+        }
+        guard isTime, let now = await secrets() else { return }
+        let process = state.withLock { state -> StoreProcess? in
+            guard state.greeting.secrets != now else { return nil }
+            (state.greeting.secrets, state.pausedUntil) = (now, nil)
+            return state.process
+        }
+        process?.leave()
     }
 
     /// The program may have been replaced by one that keeps less, which the daemon can't handle while running.
@@ -82,13 +116,13 @@ final class ProcessRunner: Sendable {
             }
             if state.isClosed { throw .unreachable("the store is closed") }
             if let until = state.pausedUntil, until > .now, let failure = state.lastFailure { throw failure }
-            let process = try start()
+            let process = try start(state.greeting)
             state.process = process
             return (process, true)
         }
     }
 
-    private func start() throws(StoreFailure) -> StoreProcess {
+    private func start(_ greeting: HelloLine) throws(StoreFailure) -> StoreProcess {
         spool.empty()
         do throws(Errno) {
             return try StoreProcess(

@@ -15,9 +15,11 @@ package enum OpenedStore: Sendable {
     ///   - url: The store's URL.
     ///   - folder: An existing folder of ours, in which `spool` and `store` are created for the store.
     ///   - secrets: The secrets for its login.
+    ///   - renewed: Reads them again, after the server has rejected them; nil if that fails.
     package static func open(
         _ program: StoreProgram, url: String, folder: FilePath, options: [String: String] = [:],
-        secrets: [String: String] = [:], limits: ProcessLimits = ProcessLimits(), log: Logger
+        secrets: [String: String] = [:], renewed: (@Sendable () async -> [String: String]?)? = nil,
+        limits: ProcessLimits = ProcessLimits(), log: Logger
     ) async throws(StoreFailure) -> OpenedStore {
         let own = folder.appending("store")
         let spool: SpoolFolder
@@ -29,7 +31,8 @@ package enum OpenedStore: Sendable {
         }
         let greeting = HelloLine(
             url: url, spool: spool.path.string, state: own.string, options: options, secrets: secrets)
-        let runner = ProcessRunner(program, greeting: greeting, spool: spool, limits: limits, log: log)
+        let runner = ProcessRunner(
+            program, greeting: greeting, spool: spool, limits: limits, log: log, secrets: renewed)
         let (_, hello) = try await runner.running()
         let caller = StoreCaller(runner, hello)
         switch hello.level {

@@ -88,6 +88,7 @@ final class StoreCaller: Sendable {
         switch outcome {
         case .failure(.error(let error)) where ["serverUnreachable", "notAuthenticated"].contains(error.code):
             complaint.withLock { $0 = error.text }
+            if error.code == "notAuthenticated" { runner.noteRejectedLogin() }
         case .success, .failure(.error): complaint.withLock { $0 = nil }
         case .failure: break
         }

@@ -13,7 +13,7 @@ struct HelloLine: Encodable {
     let spool: String
     let state: String
     let options: [String: String]
-    let secrets: [String: String]
+    var secrets: [String: String]
 }
 
 /// A store's first line: its greeting.

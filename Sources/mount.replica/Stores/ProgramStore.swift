@@ -42,7 +42,11 @@ enum ProgramStore {
         var limits = ProcessLimits()
         limits.isLaunched = true
         return try await OpenedStore.open(
-            program, url: url.text, folder: folder, secrets: secrets, limits: limits, log: log)
+            program, url: url.text, folder: folder, secrets: secrets,
+            renewed: {
+                // Then the store goes on with those that it has.
+                try? await StoreSecrets.find(url, credentials: credentials, state: folder)
+            }, limits: limits, log: log)
     }
 
     /// Starts a store and waits for its greeting.

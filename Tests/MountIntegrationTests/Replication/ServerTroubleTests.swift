@@ -133,6 +133,22 @@ import Testing
             """)
     }
 
+    /// The new password is in the file of `--credentials`, which is read again when the server rejects the former one.
+    @Test func aChangedPasswordIsTakenWithoutARemount() async throws {
+        try await Self.webDAV(
+            """
+            echo user:other >server/users
+            write_something rotation
+            fails_in_time 'Permission denied' "$MNT/cold 1"
+            in_time says 'login'
+            before=$(daemon)
+            printf 'user=user\\npassword=other\\n' >login
+            in_time content_is "$MNT/cold 2" 'cold 2'
+            it_is_there rotation
+            equal "$(daemon)" "$before"
+            """)
+    }
+
     @Test func aFullDiskBehindAFolderLosesNothing() async throws {
         try await Self.webDAV(
             """
