@@ -77,6 +77,25 @@ char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
     return path;
 }
 
+/// A type or a source in a line of the table, to be freed: the field with this number after the dash.
+static char *field_after_dash(const char *line, int number) {
+    char *rest = line ? strstr(line, " - ") : NULL, *type = NULL, *source = NULL;
+    if (rest) sscanf(rest + 3, "%ms %ms", &type, &source);
+    char *wanted = number == 0 ? type : source, *text = wanted ? unescaped(wanted) : NULL;
+    free(type);
+    free(source);
+    return text;
+}
+
+bool cfuse_mount_is_from(const struct cfuse_mount_identity *mount, const char *type, const char *source) {
+    char *line = line_of(mount), *its_type = field_after_dash(line, 0), *its_source = field_after_dash(line, 1);
+    bool is_from = its_type && its_source && strcmp(its_type, type) == 0 && strcmp(its_source, source) == 0;
+    free(its_source);
+    free(its_type);
+    free(line);
+    return is_from;
+}
+
 bool cfuse_mount_is_on(const struct cfuse_mount_identity *mount, uint64_t below, const char *type) {
     char *line = line_of(mount), *rest = line ? strstr(line, " - ") : NULL;
     unsigned long long parent;

@@ -12,5 +12,7 @@ bool cfuse_mount_is_same(const struct cfuse_mount_identity *one, const struct cf
 char *cfuse_mount_path(const struct cfuse_mount_identity *wanted);
 /// Whether it is mounted on a directory of the mount with the number `below`, and has this type.
 bool cfuse_mount_is_on(const struct cfuse_mount_identity *mount, uint64_t below, const char *type);
+/// Whether it has this type and this source.
+bool cfuse_mount_is_from(const struct cfuse_mount_identity *mount, const char *type, const char *source);
 
 #endif

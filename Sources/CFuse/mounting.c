@@ -129,9 +129,9 @@ static int identify_upon(int place, const char *route, const char *type, struct 
 }
 
 /// By mount(2), which containers allow that refuse the calls above. Its path is a magic link to the held directory:
-/// nobody can exchange that. The device's descriptor, or -errno; then the mount is dead, or there is none.
+/// nobody can exchange that. The device's descriptor, or -errno.
 static int mount_by_link(
-    int place, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    int place, const char *path, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
     // The other one belongs to a filesystem by now.
     int device = open_device();
     if (device < 0) return device;
@@ -143,6 +143,8 @@ static int mount_by_link(
     int error = is_mounted ? identify_upon(place, route, how->type, identity) : failed("mount");
     if (!error) return device;
     close(device);
+    // That made the mount a dead one.
+    if (is_mounted && (place = cfuse_place_open_living(path)) >= 0) close(place);
     return error;
 }
 
@@ -203,13 +205,17 @@ static int spawn_helper(pid_t *child, int channel, int complaints, const char *o
     return error;
 }
 
-/// Finds the mount of the helper, or removes it.
-static int identify_at(const char *path, struct cfuse_mount_identity *identity) {
-    int place = cfuse_place_open(path);
-    int error = place < 0 ? -place : cfuse_mount_identify(place, identity);
-    if (place >= 0) close(place);
-    if (error) cfuse_run_fusermount(path, true);
-    return error;
+/// Finds the mount of the helper, or removes it. Another process may have mounted on the same directory, without knowing of
+/// this mount: it removes its own again when it sees that (`Mountpoint.refuseStacked`).
+static int identify_at(const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    for (int round = 0;; round++) {
+        int place = cfuse_place_open(path);
+        int error = place < 0 ? -place : cfuse_mount_identify(place, identity);
+        if (place >= 0) close(place);
+        if (error) cfuse_run_fusermount(path, true);
+        if (error || round == 200 || cfuse_mount_is_from(identity, how->type, how->source)) return error;
+        usleep(10000);
+    }
 }
 
 /// For unprivileged users, the set-user-ID program mounts, which makes checks of its own. The device's descriptor, or
@@ -239,7 +245,7 @@ static int mount_by_helper(const char *path, const struct cfuse_mount *how, stru
     }
     close(channel[0]), close(complaints[0]);
     if (device < 0) return -(error ? error : EPERM);
-    if (!(error = identify_at(path, identity))) return device;
+    if (!(error = identify_at(path, how, identity))) return device;
     close(device);
     return -error;
 }
@@ -252,7 +258,7 @@ int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, stru
     if (device == -EPERM || device == -EACCES || device == -ENOSYS) {
         cfuse_log_clear();
         bool is_root = geteuid() == 0;
-        device = is_root ? mount_by_link(place, type, how, identity) : mount_by_helper(path, how, identity);
+        device = is_root ? mount_by_link(place, path, type, how, identity) : mount_by_helper(path, how, identity);
     }
     if (device < 0 && !*cfuse_log_text()) cfuse_log_keep("%s", strerror(-device));
     return device;

@@ -23,9 +23,9 @@ extension Session {
     }
 
     /// The numbers that identify the mount: its filesystem's device, and its unique mount ID (before Linux 6.8 the
-    /// reusable one). Nil before ``mount(at:)`` and after the end.
-    package var numbers: (major: UInt32, minor: UInt32, mount: UInt64)? {
-        mounted.map { ($0.major, $0.minor, $0.unique == 0 ? $0.number : $0.unique) }
+    /// reusable one), and the reusable one, which the mount table has. Nil before ``mount(at:)`` and after the end.
+    package var numbers: (major: UInt32, minor: UInt32, mount: UInt64, inTable: UInt64)? {
+        mounted.map { ($0.major, $0.minor, $0.unique == 0 ? $0.number : $0.unique, $0.number) }
     }
 
     /// Aborts the connection, even if it is in use: requests then fail with ENOTCONN or ECONNABORTED, also those of

@@ -6,6 +6,8 @@ package import SystemPackage
 package struct MountedFileSystem: Sendable {
     /// The mount ID, which is reused after it is gone.
     package let number: UInt64
+    /// The ID of the mount that it is on.
+    package let parent: UInt64
     /// The filesystem's device.
     package let device: DeviceNumber
     /// The folder of the filesystem that is mounted; other than its root for a bind mount.
@@ -57,6 +59,13 @@ package enum MountTable {
         try read().last { $0.path == path }
     }
 
+    /// The mount whose root this mount lies on; nil if it lies on a directory in a mount.
+    package static func mount(below number: UInt64) throws -> MountedFileSystem? {
+        let all = try read()
+        guard let upper = all.first(where: { $0.number == number }) else { return nil }
+        return all.first { $0.number == upper.parent && $0.number != number && $0.path == upper.path }
+    }
+
     /// The mount that an open file is on.
     package static func mount(of file: Int32) throws -> MountedFileSystem? {
         var status = cl_statx()
@@ -72,9 +81,11 @@ package enum MountTable {
         guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash >= 6, fields.count > dash + 2
         else { return nil }
         let device = fields[2].split(separator: UInt8(ascii: ":")).compactMap { UInt32(text($0)) }
-        guard let number = UInt64(text(fields[0])), device.count == 2 else { return nil }
+        guard let number = UInt64(text(fields[0])), let parent = UInt64(text(fields[1])), device.count == 2 else {
+            return nil
+        }
         return MountedFileSystem(
-            number: number, device: DeviceNumber(major: device[0], minor: device[1]),
+            number: number, parent: parent, device: DeviceNumber(major: device[0], minor: device[1]),
             root: path(fields[3]), path: path(fields[4]),
             flags: text(fields[5]).split(separator: ",").map(String.init),
             type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self),

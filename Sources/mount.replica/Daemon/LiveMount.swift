@@ -40,8 +40,10 @@ final class LiveMount: Sendable {
         } catch {
             throw ControlFailure(.mountFailed, "\(error)")
         }
+        guard let numbers = session.numbers else { throw Self.unrecorded(state, Errno.invalidArgument) }
+        // What this throws ends the session, and with it the mount.
+        try Mountpoint.refuseStacked(numbers.inTable, at: path)
         do {
-            guard let numbers = session.numbers else { throw Errno.invalidArgument }
             let device = DeviceNumber(major: numbers.major, minor: numbers.minor)
             record = try MountRecord(at: path, device: device, number: numbers.mount)
             try record.write(state: state)

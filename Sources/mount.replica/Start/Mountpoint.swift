@@ -54,9 +54,25 @@ enum Mountpoint {
     /// reached or unmounted.
     static func refuseOccupied(_ path: FilePath) throws(ControlFailure) {
         if StateFolders.isInDomain(path) { throw ControlFailure(.mountFailed, "\(path) is in the state of a domain") }
+        try refuse(try top(at: path), at: path)
+    }
+
+    /// The same after mounting: another process may have mounted something there since the check.
+    /// - Parameter number: The new mount's, in the table.
+    static func refuseStacked(_ number: UInt64, at path: FilePath) throws(ControlFailure) {
+        let below: MountedFileSystem?
+        do { below = try MountTable.mount(below: number) } catch { throw unreadable(path, error) }
+        try refuse(below, at: path)
+    }
+
+    private static func refuse(_ there: MountedFileSystem?, at path: FilePath) throws(ControlFailure) {
         // systemd's automount is meant to be mounted over.
-        guard let there = try top(at: path), there.type != "autofs" else { return }
+        guard let there, there.type != "autofs" else { return }
         throw ControlFailure(.mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there already")
+    }
+
+    private static func unreadable(_ path: FilePath, _ error: any Error) -> ControlFailure {
+        ControlFailure(.mountFailed, "\(path): the mounts can't be read: \(error)")
     }
 
     private static let mostAborted = 100
@@ -70,7 +86,7 @@ enum Mountpoint {
             guard all.last?.type == ours, isDead(path) else { return all.last }
             return all.last { $0.type != ours }
         } catch {
-            throw ControlFailure(.mountFailed, "\(path): the mounts can't be read: \(error)")
+            throw unreadable(path, error)
         }
     }
 
@@ -93,9 +109,7 @@ enum Mountpoint {
 
     /// The mount that a place is in.
     static func mount(of place: Int32, _ path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
-        do { return try MountTable.mount(of: place) } catch {
-            throw ControlFailure(.mountFailed, "\(path): the mounts can't be read: \(error)")
-        }
+        do { return try MountTable.mount(of: place) } catch { throw unreadable(path, error) }
     }
 
     /// stat(2), and 0 or its errno. Because cached attributes may answer it, statfs(2) is called too.

@@ -36,6 +36,39 @@ import Testing
         }
     }
 
+    /// Of two that mount at the same time, one has the directory, and the other leaves nothing.
+    private let race = #"""
+        race() {
+            local round one two top
+            for round in $(seq 12); do
+                one=0 two=0
+                mount_replica d "$MNT" >said1 2>&1 & first=$!
+                mount_replica e "$MNT" >said2 2>&1 & second=$!
+                wait $first || one=$?
+                wait $second || two=$?
+                equal "$(printf '%s\n' $one $two | sort -n | xargs)" "0 32" || fail "$(cat said1 said2)" || return 1
+                equal "$(awk -v at="$MNT" '$5 == at' /proc/self/mountinfo | wc -l)" 1 || return 1
+                grep -qE "$MNT: [de] \(fuse.replica\) is mounted there already" said1 said2
+                top=$(on_top "$MNT")
+                replica unmount "${top#* }" >/dev/null
+                not is_mounted
+            done
+        }
+
+        """#
+
+    @Test func twoAtOnceAreNotStacked() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(words + race + "import_it; settle; add_e; race")
+        }
+    }
+
+    @Test func twoOfAnOrdinaryUserAreNotStacked() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(words + race + "as_replicatest <<'END'\nimport_it; settle; add_e; race\nEND")
+        }
+    }
+
     /// There the daemon would deadlock with itself.
     @Test func theDomainsOwnPlacesAreRefused() async throws {
         try await Trial.run { trial in
