@@ -107,10 +107,75 @@ import Threads
             }
         }
         let tree = folder.path.appending("data/replica/d/tree")
-        #expect(failure?.message.hasPrefix("Interrupted(); what was in \(source) can't be moved back") == true)
-        #expect(failure?.message.hasSuffix("is in \(tree)") == true)
+        let line = "Interrupted(); what was in \(source) can't be moved back (File exists) and is in \(tree)"
+        #expect(failure == ControlFailure(.failed, line))
         #expect(FileManager.default.contents(atPath: tree.appending("sub/two").string) == Data("two".utf8))
         let directory = DomainDirectory(root: folder.path.appending("data/replica"))
         #expect(try directory.domains().map(\.name.text) == ["d"])
+    }
+
+    private static func domain(_ name: String, _ store: String, in folder: TemporaryFolder) throws -> NewDomain {
+        let root = DomainDirectory(root: folder.path.appending("data/replica"))
+        return NewDomain(
+            name: try DomainName(name), storeURL: try StoreURL("file://\(folder.path)/\(store)"),
+            options: MountOptions(),
+            directory: nil, mountpoint: nil, directories: [root], root: root)
+    }
+
+    /// Of two domains that must not overlap, both were checked before either existed.
+    @Test func whatIsCreatedMeanwhileCounts() async throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("store/sub")
+        try await onThread {
+            var first = try Self.domain("a", "store", in: folder)
+            first.tryOut = { url, credentials in
+                _ = try Self.domain("b", "store/sub", in: folder).make(DomainCreation())
+                return try StoreFactory.tryOut(url, credentials: credentials)
+            }
+            let line = "the store \(folder.path)/store overlaps the store of the domain b"
+            #expect(throws: ControlFailure(.badStore, line)) { try first.make(DomainCreation()) }
+            #expect(try first.directories.domains().map(\.name.text) == ["b"])
+        }
+    }
+
+    /// With a directory of domains of its own, another process may have begun one at the same place.
+    @Test func aPlaceIsUsedByOneProcess() async throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("store")
+        let state = try folder.makeFolder("data/replica/a")
+        for path in ["data", "data/replica", "data/replica/a"] { chmod(folder.path.appending(path).string, 0o700) }
+        let held = open(state.string, O_RDONLY | O_DIRECTORY)
+        defer { close(held) }
+        #expect(flock(held, LOCK_EX) == 0)
+        try await onThread {
+            let line = "another process is creating a domain at \(state): try again"
+            #expect(throws: ControlFailure(.busy, line)) {
+                try Self.domain("a", "store", in: folder).make(DomainCreation())
+            }
+        }
+    }
+
+    /// From the last check to the record, one process at a time.
+    @Test func oneProcessAtATimeCreatesDomains() async throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("store")
+        let root = try folder.makeFolder("data/replica")
+        chmod(folder.path.appending("data").string, 0o700)
+        let lock = open(root.string, O_RDONLY | O_DIRECTORY)
+        #expect(flock(lock, LOCK_EX) == 0)
+        try await onThread {
+            var domain = try Self.domain("a", "store", in: folder)
+            domain.patience = .zero
+            let line = "another process is creating a domain in \(root): try again"
+            #expect(throws: ControlFailure(.busy, line)) { try domain.make(DomainCreation()) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root.string) == [])
+            close(lock)
+            // The first has released it when the second begins.
+            for name in ["a", "b"] {
+                var domain = try Self.domain(name, "store", in: folder)
+                domain.patience = .zero
+                _ = try domain.make(DomainCreation())
+            }
+        }
     }
 }

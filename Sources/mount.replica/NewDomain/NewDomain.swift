@@ -18,6 +18,8 @@ struct NewDomain {
     let root: DomainDirectory
     /// Opens and tests the store; replaced in tests.
     var tryOut: (StoreURL, FilePath?) throws -> TriedStore = StoreFactory.tryOut(_:credentials:)
+    /// How long to wait for other processes that create domains.
+    var patience = Duration.seconds(10)
     /// Prints a line for the user; replaced in tests.
     var say: (String) -> Void = StandardError.say
 
@@ -28,12 +30,26 @@ struct NewDomain {
         let source = try directory.map { path in
             try importable(path) { () throws(Errno) in try DirectoryToImport(path) }
         }
-        let place = try checkedPlace(ofState: usual)
+        _ = try checkedPlace(ofState: usual)
         let store = try openStore(creation)
         try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
+        let maker = StateMaker(folders: StateFolders(root: usual), creation: creation)
+        let location = try CreationLock.withLock(root.root, limit: patience) {
+            try maker.makeFolders(above: root.root.appending(name.text))
+        } _: {
+            try makeState(source, usual, creation)
+        }
+        return (location, store)
+    }
+
+    private func makeState(
+        _ source: DirectoryToImport?, _ usual: FilePath, _ creation: DomainCreation
+    ) throws -> DomainLocation {
+        // Opening the store may have taken long: what other processes have created meanwhile counts too.
+        let place = try checkedPlace(ofState: usual)
         let done = creation.count
         do {
-            return (try make(source, in: place, isListed: usual.removingLastComponent() == root.root, creation), store)
+            return try make(source, in: place, isListed: usual.removingLastComponent() == root.root, creation)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
@@ -41,7 +57,7 @@ struct NewDomain {
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             let place = try checkedPlace(ofState: beside)
-            do { return (try make(source, in: place, isListed: false, creation), store) } catch is LiesElsewhere {
+            do { return try make(source, in: place, isListed: false, creation) } catch is LiesElsewhere {
                 throw ControlFailure(
                     .cannotImport,
                     "\(directory) is in a lower layer of an overlay, where no folder can be moved: import a copy of it")
@@ -103,8 +119,16 @@ struct NewDomain {
     }
 
     private func makeTree(_ folders: StateFolders, _ source: DirectoryToImport?) throws {
-        try importable(directory) { () throws(Errno) in
+        do throws(Errno) {
             if let source { try folders.importDomain(from: source) } else { try folders.makeDomain() }
+        } catch .improperLink {
+            throw LiesElsewhere()
+        } catch .notSupported {
+            throw ControlFailure(
+                .unsupported, "\(folders.root): this filesystem keeps no extended attributes, which a domain needs")
+        } catch {
+            guard directory == nil, error != .fileExists else { throw ControlFailure(error, importing: directory) }
+            throw ControlFailure(.failed, "\(folders.root): \(error)")
         }
     }
 

@@ -50,7 +50,8 @@ struct StateMaker {
         }
     }
 
-    private func makeFolders(above path: FilePath) throws {
+    /// The folders above a path.
+    func makeFolders(above path: FilePath) throws {
         let folder = path.removingLastComponent()
         if try makeFolder(folder) { return }
         if !folder.isEmpty, folder != path {

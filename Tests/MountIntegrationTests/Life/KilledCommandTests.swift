@@ -166,7 +166,7 @@ import Testing
                     eventually grep -q '^TracerPid:.[1-9]' "/proc/$first/status"
                     kill -CONT "$first"
                     eventually test -e "$STATE/mark"
-                    refused 12 "another process is creating a domain at $STATE: try again" \
+                    refused 12 "another process is creating a domain in $HERE/data/replica: try again" \
                         replica import d "$HERE/b" --store "file://$HERE/sb"
                     content_is b/file b
                     kill -KILL "$tracer"; wait "$tracer" || true
