@@ -14,7 +14,11 @@ import ReplicaControl
         let isStarted = words.first.map { $0 == Background.mark } ?? false
         let service = SystemdSettings.take()
         let invocation: Invocation
-        do throws(MountUsageError) { invocation = try Invocation(isStarted ? Array(words.dropFirst()) : words) } catch {
+        let given = isStarted ? Array(words.dropFirst()) : words
+        do throws(MountUsageError) { invocation = try Invocation(given) } catch {
+            if Invocation.isForCommand(given) {
+                Background.stay(caller: .command).failed(ControlFailure(.usage, error.message))
+            }
             StandardError.say(error.message)
             exit(error.status.rawValue)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import ReplicaControl
 import SystemPackage
 import Testing
@@ -43,7 +44,29 @@ import Testing
 
     @Test(arguments: ["/home/me/photos", "/a:b/photos", "/photos/"])
     func aPathAsSpecIsANameThatMountResolved(spec: String) throws {
-        #expect(try Self.mount(spec, "/mnt").source == .name(try DomainName("photos")))
+        guard case .mount(let request) = try Invocation([spec, "/mnt"], isHere: { _ in true }) else {
+            throw MountUsageError("not a mount")
+        }
+        #expect(request.source == .name(try DomainName("photos")))
+    }
+
+    /// mount(8) does so only with a name that is an entry of the working directory.
+    @Test func otherPathsAreNoNames() throws {
+        let here = FileManager.default.currentDirectoryPath
+        let entry = try #require(try FileManager.default.contentsOfDirectory(atPath: here).first)
+        #expect(MountRequest.isInWorkingDirectory(FilePath("\(here)/\(entry)")))
+        for path in ["\(here)/\(UUID())", "/\(UUID())/\(entry)", "\(here)", "/"] {
+            #expect(!MountRequest.isInWorkingDirectory(FilePath(path)), "\(path)")
+        }
+    }
+
+    @Test func bytesThatAreNoTextAreRefused() {
+        #expect(throws: MountUsageError("a domain's name must be UTF-8")) {
+            try Invocation([[0xFF], Array("/b".utf8)])
+        }
+        #expect(throws: MountUsageError("option 'credentials' needs a value in UTF-8")) {
+            try Invocation([Array("a".utf8), Array("/b".utf8), Array("-ocredentials=/".utf8) + [0xFF]])
+        }
     }
 
     @Test func pathsKeepTheirBytes() throws {
@@ -148,6 +171,9 @@ import Testing
         (["a", "/b", "-o", "cache-max=G"], "option 'cache-max' needs a size such as 500M or 10G, not 'G'"),
         (["a", "/b", "-o", "cache-max=99999999T"], "option 'cache-max': '99999999T' is too large"),
         (["a/b", "/b"], "a domain's name can't contain '/'"),
+        (["/none/photos", "/b"], "'/none/photos' is neither the name of a domain nor the URL of a store"),
+        (["/", "/b"], "'/' is neither the name of a domain nor the URL of a store"),
+        (["--probe", "file:///a", "xml"], "the format must be table or json"),
         ([".", "/b"], "a domain's name can't start with '.' or '-'"),
         (["", "/b"], "a domain's name can't be empty"),
         (["s3.x://b", "/b"], "not a store URL; one looks like file:///srv/store"),

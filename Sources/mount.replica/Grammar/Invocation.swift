@@ -1,3 +1,4 @@
+import Glibc
 import ReplicaControl
 import SystemPackage
 
@@ -44,6 +45,14 @@ enum Invocation: Equatable {
         case remove = "--remove"
         case testStore = "--test-store"
         case probe = "--probe"
+
+        /// Whether it answers by a line of JSON on standard output.
+        var answers: Bool { self != .testStore && self != .probe }
+    }
+
+    /// Whether a command line, valid or not, has a form that answers the `replica` command.
+    static func isForCommand(_ arguments: [[UInt8]]) -> Bool {
+        arguments.first.flatMap { Form(rawValue: String(decoding: $0, as: UTF8.self)) }?.answers ?? false
     }
 
     /// What `--help` prints.
@@ -70,7 +79,10 @@ enum Invocation: Equatable {
         """
 
     /// Parses a command line without the program's name. Throws a one-line message and mount(8)'s exit status.
-    init(_ arguments: [[UInt8]]) throws(MountUsageError) {
+    /// - Parameter isHere: Whether a path is of an entry of the working directory; replaced in tests.
+    init(
+        _ arguments: [[UInt8]], isHere: (FilePath) -> Bool = MountRequest.isInWorkingDirectory
+    ) throws(MountUsageError) {
         var reader = ArgumentReader(arguments)
         try reader.read()
         if let early = reader.early {
@@ -78,7 +90,7 @@ enum Invocation: Equatable {
             return
         }
         switch reader.form {
-        case nil: self = .mount(try MountRequest(reader))
+        case nil: self = .mount(try MountRequest(reader, isHere))
         case .importDirectory:
             let values = try reader.values("--import NAME DIR URL", 3)
             self = .importDirectory(
@@ -111,8 +123,10 @@ enum Invocation: Equatable {
     }
 
     /// The same for strings.
-    init(_ arguments: [String]) throws(MountUsageError) {
-        try self.init(arguments.map { Array($0.utf8) })
+    init(
+        _ arguments: [String], isHere: (FilePath) -> Bool = MountRequest.isInWorkingDirectory
+    ) throws(MountUsageError) {
+        try self.init(arguments.map { Array($0.utf8) }, isHere: isHere)
     }
 
     /// Whether this process does it itself instead of starting a daemon: checks, removals, and foreground mounts.
@@ -159,17 +173,20 @@ struct MountRequest: Equatable {
     /// `-v`: verbose log.
     let isVerbose: Bool
 
-    fileprivate init(_ reader: ArgumentReader) throws(MountUsageError) {
+    fileprivate init(_ reader: ArgumentReader, _ isHere: (FilePath) -> Bool) throws(MountUsageError) {
         let values = try reader.values("SPEC DIR [-sfnv] [-o OPTS]", 2)
         guard !values[1].isEmpty else { throw MountUsageError("the mountpoint can't be empty") }
         mountpoint = OptionText.path(values[1])
         options = reader.options
         isFake = reader.flags.contains(.fake)
         isVerbose = reader.flags.contains(.verbose)
-        let slash = UInt8(ascii: "/")
-        if values[0].first == slash {
+        if values[0].first == UInt8(ascii: "/") {
             // mount(8) turns a name into an absolute path if the working directory has an entry of that name.
-            source = .name(try Invocation.name(Array(values[0].split(separator: slash).last ?? [])))
+            guard isHere(OptionText.path(values[0])) else {
+                let path = String(decoding: values[0], as: UTF8.self)
+                throw MountUsageError("'\(path)' is neither the name of a domain nor the URL of a store")
+            }
+            source = .name(try Invocation.name(Array(values[0].split(separator: UInt8(ascii: "/")).last ?? [])))
         } else if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
             let store = try Invocation.store(values[0])
             if let other = options.store, !other.isSame(as: store) {
@@ -179,6 +196,16 @@ struct MountRequest: Equatable {
         } else {
             source = .name(try Invocation.name(values[0]))
         }
+    }
+
+    /// Whether a path is of an existing entry of the working directory, without links, as mount(8) writes it.
+    static func isInWorkingDirectory(_ path: FilePath) -> Bool {
+        guard let here = getcwd(nil, 0) else { return false }
+        defer { free(here) }
+        var status = stat()
+        // A dead mount is there too.
+        let isThere = lstat(path.string, &status) == 0 || errno != ENOENT
+        return isThere && path.removingLastComponent() == FilePath(platformString: here)
     }
 }
 

@@ -215,6 +215,10 @@ import Testing
                 content_is "$MNT/one" one
                 fusermount3 -u "$MNT"
                 no_daemon
+                mkdir -p other/d
+                refused 1 "'$HERE/other/d' is neither the name of a domain nor the URL of a store" \
+                    mount -t replica "$HERE/other/d" "$MNT"
+                not is_mounted
                 got=0; mount -t replica -o nonsense d "$MNT" 2>/dev/null || got=$?
                 equal $got 1
                 END
