@@ -222,4 +222,77 @@ import Threads
         _ = try await domain.ask(.hello)
         try await domain.stop()
     }
+
+    @Test func onlySoManyClientsAreServed() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let line = try await onThread {
+            let clients = try (0..<64).map { _ in try RawClient(domain) }
+            for client in clients {
+                try client.send(#"{"protocol":1,"id":1,"request":{"hello":{}}}"# + "\n")
+                _ = try client.line()
+            }
+            return try RawClient(domain).line()
+        }
+        #expect(line == #"{"failure":{"code":"busy","message":"too many clients"},"id":0}"#)
+        try await domain.stop()
+    }
+
+    /// Whoever gets at the socket in spite of its mode.
+    @Test(.enabled(if: geteuid() == 0)) func anotherUserIsRefused() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        var path = domain.state
+        while path.starts(with: domain.folder.path) {
+            chmod(path.string, 0o755)
+            path.removeLastComponent()
+        }
+        let socket = domain.state.appending("control.sock").string
+        chmod(socket, 0o777)
+        let script = """
+            import os, socket, sys
+            os.setuid(12345)
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(sys.argv[1])
+            print(client.makefile().readline(), end="")
+            """
+        let result = try await run("/usr/bin/env", "python3", "-c", script, socket)
+        #expect(
+            result.output == #"{"failure":{"code":"denied","message":"the domain belongs to another user"},"id":0}"#
+                + "\n",
+            "\(result)")
+        try await domain.stop()
+    }
+
+    /// All threads are busy when a client asks and gives up: nobody wants any more what it asked for.
+    @Test func whatNobodyWaitsForIsNotBegun() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let (mayGo, isHeld) = (Latch(), Gate(0))
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let holders = (0..<count).map { _ in
+            Task {
+                isHeld.withLock { $0 += 1 }
+                Self.hold(mayGo)
+            }
+        }
+        try await onThread {
+            isHeld.wait(until: { $0 == count }, { _ in })
+            let client = try RawClient(domain)
+            try client.send(#"{"protocol":1,"id":1,"request":{"approve":{}}}"# + "\nnonsense\n")
+            // The request before it was read.
+            #expect(try client.line()?.contains("not a request") == true)
+            client.close()
+            let other = try RawClient(domain)
+            for _ in 0..<2 {
+                try other.send("nonsense\n")
+                _ = try other.line()
+            }
+            mayGo.open()
+            try other.send(#"{"protocol":1,"id":1,"request":{"hello":{}}}"# + "\n")
+            _ = try other.line()
+        }
+        for holder in holders { await holder.value }
+        #expect(domain.service.requests == [.hello])
+        try await domain.stop()
+    }
+
+    private static func hold(_ latch: Latch) { latch.wait() }
 }

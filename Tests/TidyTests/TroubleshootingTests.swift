@@ -103,7 +103,7 @@ import Testing
         ],
         "it names what is not there, as it was given": [
             ": no such directory", ": not a directory", ": no domain is mounted there", ": no item here has the id",
-            "there is no such domain", "no login is saved for", "has no daemon.log: nothing was logged yet",
+            "no login is saved for", "has no daemon.log: nothing was logged yet",
             "is not mounted and has no daemon", "is not mounted ", "is not a folder", "the URL's user is not valid",
             "there is no ", "no such item", "it no longer exists in the store",
         ],

@@ -7,16 +7,20 @@ package enum ControlSocket {
     /// The socket's name in the state directory.
     package static let name: FilePath.Component = "control.sock"
 
-    /// Connects to the daemon of the domain with this state directory. Throws `notRunning` if no daemon listens and
-    /// `denied` if it belongs to another user.
-    package static func connect(state: FilePath) throws(ControlFailure) -> FileDescriptor {
+    /// Connects to the daemon of the domain with this state directory. Throws `notRunning` if no daemon listens,
+    /// `denied` if it belongs to another user, and `timedOut` if it accepts no connection.
+    /// - Parameter seconds: How long the connection, and later each write, may take.
+    package static func connect(state: FilePath, seconds: Int = 10) throws(ControlFailure) -> FileDescriptor {
         let socket = try newSocket()
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(socket.rawValue, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let code = withAddress(state: state) { address, length in Glibc.connect(socket.rawValue, address, length) }
         if code != 0 {
             close(socket)
             switch code {
             case ENOENT, ECONNREFUSED, ENOTDIR:
                 throw ControlFailure(.notRunning, "no daemon serves \(state)")
+            case EAGAIN: throw ControlFailure(.timedOut, "the daemon of \(state) accepts no connection")
             case EACCES, EPERM: throw ControlFailure(.denied, "the daemon of \(state) belongs to another user")
             default: throw ControlFailure(.notRunning, "\(state): \(Errno(rawValue: code))")
             }

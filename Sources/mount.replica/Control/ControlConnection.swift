@@ -37,6 +37,12 @@ final class ControlConnection {
         return pollfd(fd: socket.rawValue, events: Int16(events), revents: 0)
     }
 
+    /// Whether the client is gone. One that only ended its own side still reads its answers.
+    var isAbandoned: Bool {
+        var descriptor = pollfd(fd: socket.rawValue, events: 0, revents: 0)
+        return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLHUP) != 0
+    }
+
     /// Reads the complete lines that are available.
     func readLines() -> [[UInt8]] {
         var buffer = [UInt8](repeating: 0, count: 65536)

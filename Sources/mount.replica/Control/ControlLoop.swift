@@ -67,10 +67,12 @@ final class ControlLoop: @unchecked Sendable {
     private func serve(_ connection: ControlConnection, _ key: Int, _ events: Int16) {
         if events & Int16(POLLERR | POLLNVAL) != 0 { connection.isBroken = true }
         if events & Int16(POLLIN) != 0 {
-            for line in connection.readLines() { start(line, on: connection, key) }
+            let lines = connection.readLines()
+            // What a client asked for that has given up meanwhile is not begun: this process may have been stopped.
+            if connection.isAbandoned { connection.isBroken = true }
+            if !connection.isBroken { for line in lines { start(line, on: connection, key) } }
         }
         connection.write()
-        // HUP is a client that is gone; one that only ended its own side still reads its answers.
         if events & Int16(POLLHUP) != 0 { connection.isBroken = true }
     }
 
@@ -130,6 +132,8 @@ final class ControlLoop: @unchecked Sendable {
         connection.tasks[id] = Task {
             let reply: ReplyLine
             do {
+                // All threads may have been busy for long.
+                try Task.checkCancellation()
                 reply = ReplyLine(id: id, answer: try await service.answer(message.request, events: sink))
             } catch {
                 reply = ReplyLine(id: id, failure: ControlFailure(error))

@@ -68,7 +68,8 @@ struct DaemonPlan {
 
     /// Lets the domain's running daemon do it; nil if there is none, so this process has to.
     func answerOfRunningDaemon() throws -> ControlAnswer? {
-        guard case .existing(let domain) = selection, let client = try ControlClient.ifRunning(state: domain.state)
+        guard case .existing(let domain) = selection,
+            let client = try ControlClient.ifRunning(state: domain.state, name: domain.name)
         else { return nil }
         do {
             switch task {
@@ -98,10 +99,10 @@ struct DaemonPlan {
     /// - Throws: `busy` if it has the domain mounted, `timedOut` if it does not answer.
     func takeOver() throws {
         guard task != .add, case .existing(let domain) = selection,
-            let client = try ControlClient.ifRunning(state: domain.state)
+            let client = try ControlClient.ifRunning(state: domain.state, name: domain.name)
         else { return }
         do {
-            if case .daemon(let status) = try client.request(.hello, timeout: Self.stopTimeoutSeconds),
+            if case .daemon(let status) = try client.request(.hello),
                 let place = status.mountpoint
             {
                 throw ControlFailure(.busy, "\(domain.name) is already mounted on \(place.path) by another daemon")

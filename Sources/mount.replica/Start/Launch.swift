@@ -73,7 +73,7 @@ enum Launch {
     /// Removes a domain without a daemon, and exits.
     private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: Background) throws -> Never {
         guard case .existing(let location) = plan.selection else {
-            throw ControlFailure(.noSuchDomain, "there is no such domain")
+            preconditionFailure("only an existing domain is removed")
         }
         try MountsBelow.refuse(location.state)
         let folders = StateFolders(root: location.state)

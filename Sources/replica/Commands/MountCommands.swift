@@ -77,17 +77,17 @@ struct Unmount: ParsableCommand {
     func run() throws {
         let domain = try (dead ? Domains().named(target) : mounted())
         if dead {
-            guard try ControlClient.ifRunning(state: domain.state) == nil else { return }
+            guard try DaemonConnection.ifRunning(domain) == nil else { return }
             if try DeadMount.unmount(domain) { try output.done("the dead mount of \(domain.name) is unmounted") }
             return
         }
-        guard let client = try ControlClient.ifRunning(state: domain.state) else {
+        guard let client = try DaemonConnection.ifRunning(domain) else {
             guard try DeadMount.unmount(domain) else {
                 throw ControlFailure(.notRunning, "\(domain.name) is not mounted and has no daemon")
             }
             return try output.done("\(domain.name) is unmounted; its daemon was not running")
         }
-        let pending = flush ? nil : pendingItems(client)
+        let pending = flush ? nil : try pendingItems(client)
         _ = try client.request(.unmount(flush: flush), onEvent: output.event)
         // Until then, it writes to the state: a copy would not be complete.
         if !StateLock.awaitFree(state: domain.state, seconds: Self.endTimeoutSeconds) {
@@ -112,10 +112,13 @@ struct Unmount: ParsableCommand {
     }
 
     /// How much is not uploaded yet; nil if unknown, which does not prevent unmounting.
-    private func pendingItems(_ client: ControlClient) -> Int? {
+    /// - Throws: `timedOut` if the daemon does not answer.
+    private func pendingItems(_ client: ControlClient) throws -> Int? {
         do {
             guard case .domain(let status) = try client.request(.status) else { return nil }
             return status.pending
+        } catch let failure as ControlFailure where failure.code == .timedOut {
+            throw failure
         } catch {
             Output.complain("pending changes cannot be determined: \(error)")
             return nil

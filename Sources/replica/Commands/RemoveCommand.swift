@@ -28,7 +28,8 @@ struct Remove: ParsableCommand {
         for domain in domains {
             do { try remove(domain) } catch let error as ControlFailure {
                 if domains.count == 1 { throw error }
-                Output.complain("\(domain.name): \(error.message)")
+                let name = "\(domain.name): "
+                Output.complain(error.message.hasPrefix(name) ? error.message : name + error.message)
                 failed = error
             }
         }
@@ -37,7 +38,7 @@ struct Remove: ParsableCommand {
 
     private func remove(_ domain: DomainLocation) throws {
         let answer: ControlAnswer
-        if let client = try ControlClient.ifRunning(state: domain.state) {
+        if let client = try DaemonConnection.ifRunning(domain) {
             answer = try client.request(.remove(keep: keep))
         } else {
             answer = try MountProgram.command(["--remove", domain.name.text, keep.rawValue].map { Array($0.utf8) })

@@ -4,9 +4,14 @@ import ReplicaControl
 enum DaemonConnection {
     /// A connection to the domain's daemon, which is started without a mount if none is running.
     static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
-        if let client = try ControlClient.ifRunning(state: domain.state) { return client }
+        if let client = try ifRunning(domain) { return client }
         _ = try MountProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
-        return try ControlClient(state: domain.state)
+        return try ControlClient(state: domain.state, name: domain.name)
+    }
+
+    /// A connection to the domain's daemon, or nil if none is running. Its message about a daemon that hangs names the domain.
+    static func ifRunning(_ domain: DomainLocation) throws -> ControlClient? {
+        try ControlClient.ifRunning(state: domain.state, name: domain.name)
     }
 }
 
@@ -14,8 +19,6 @@ enum DaemonConnection {
 enum DaemonProbe {
     /// Seconds until a daemon that does not answer counts as hung when several are queried.
     static let helloSeconds = 2.0
-    /// The same for a daemon that was explicitly named.
-    static let oneAnswerSeconds = 10.0
     /// Seconds for requests that require counting.
     static let statusSeconds = 30.0
     static let silence = "its daemon does not answer"
@@ -24,11 +27,12 @@ enum DaemonProbe {
     /// - Throws: `timedOut` if it does not answer.
     static func hello(_ domain: DomainLocation) throws -> DaemonStatus? {
         do {
-            return try ask(domain, .hello, seconds: oneAnswerSeconds).flatMap { answer in
-                if case .daemon(let status) = answer { status } else { nil }
+            guard case .daemon(let status)? = try DaemonConnection.ifRunning(domain)?.request(.hello) else {
+                return nil
             }
-        } catch let failure as ControlFailure where failure.code == .timedOut {
-            throw ControlFailure(.timedOut, "\(domain.name): \(failure.message)")
+            return status
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return nil  // It ended during the query.
         }
     }
 

@@ -30,20 +30,38 @@ struct Target {
     static func domainOrItem(_ text: String) throws -> (target: Target, isDomain: Bool) {
         let domains = Domains()
         if try domains.has(text) { return (Target(domain: try domains.named(text), path: .root), true) }
+        try refuseHung(RawArguments.bytes(text), try mounts(domains.all()))
         if !text.contains("/"), !text.contains(":"), !isThere(RawArguments.bytes(text)) { _ = try domains.named(text) }
         return (try item(text), false)
     }
 
+    /// A domain, and its mount if its state records one.
+    private typealias Mount = (domain: DomainLocation, record: MountRecord?)
+
+    private static func mounts(_ domains: [DomainLocation]) -> [Mount] {
+        domains.map { ($0, MountRecord.read(state: $0.state)) }
+    }
+
+    /// The mount that a path is in.
+    private static func meant(_ path: [UInt8], _ mounts: [Mount]) -> DomainLocation? {
+        mounts.filter { $0.record.map { Self.path(of: path, in: $0.path) != nil } ?? false }
+            .max { $0.record?.path.bytes.count ?? 0 < $1.record?.path.bytes.count ?? 0 }?.domain
+    }
+
+    /// Looking up a path in a mount whose daemon hangs would never end, so the daemon is asked first.
+    /// - Throws: `timedOut` if it does not answer.
+    private static func refuseHung(_ path: [UInt8], _ mounts: [Mount]) throws {
+        if let domain = meant(AbsolutePath.asTyped(path), mounts) { _ = try DaemonProbe.hello(domain) }
+    }
+
     /// The domain whose mount contains the path. Only that domain's daemon is asked, if its state records the mount.
     private static func mounted(_ bytes: [UInt8], in domains: Domains) throws -> Target {
+        let mounts = try mounts(domains.all())
+        try refuseHung(bytes, mounts)
         let absolute = try AbsolutePath.ofEntry(bytes)
-        let all = try domains.all()
-        let records = all.map { MountRecord.read(state: $0.state) }
-        let meant = zip(all, records)
-            .filter { $1.map { path(of: absolute, in: $0.path) != nil } ?? false }
-            .max { $0.1?.path.bytes.count ?? 0 < $1.1?.path.bytes.count ?? 0 }?.0
+        let meant = meant(absolute, mounts)
         if let meant, let found = try target(absolute, meant, DaemonProbe.hello(meant)) { return found }
-        let rest = zip(all, records).filter { $1 == nil }.map(\.0)
+        let rest = mounts.filter { $0.record == nil }.map(\.domain)
         for (domain, daemon) in zip(rest, DaemonProbe.hellos(rest)) {
             if let found = target(absolute, domain, daemon) { return found }
         }
@@ -91,6 +109,16 @@ enum AbsolutePath {
         if name.isEmpty || name == Array(".".utf8) || name == Array("..".utf8) { return try resolved(bytes) }
         let folder = try resolved(slash.map { $0 == 0 ? Array("/".utf8) : Array(bytes[..<$0]) } ?? Array(".".utf8))
         return folder + (folder.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + name
+    }
+
+    /// Without looking at the disk: no link is resolved.
+    static func asTyped(_ bytes: [UInt8]) -> [UInt8] {
+        var folder: [UInt8] = []
+        if bytes.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) {
+            defer { free(here) }
+            folder = UnsafeBufferPointer(start: here, count: strlen(here)).map(UInt8.init(bitPattern:))
+        }
+        return [UInt8(ascii: "/")] + ControlPath(bytes: folder + [UInt8(ascii: "/")] + bytes).bytes
     }
 
     /// A directory's path with all links resolved, except for a directory that can't be examined: a dead mount.

@@ -36,4 +36,68 @@ import Testing
                 """#)
         }
     }
+
+    /// Each command gives up, and what it asked for is not carried out when the daemon goes on.
+    @Test func eachCommandGivesUp() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                echo one >"$SRC/a"
+                begin; settle
+                mkdir mnt2
+                for name in c e; do mkdir "$name"; replica add "$name" --store "file://$HERE/$name" >/dev/null; done
+                pid=$(daemon)
+                kill -STOP "$pid"
+                trap 'kill -CONT "$pid"' EXIT
+                line="replica: d: its daemon (process $pid) does not answer"
+                gives_up() {
+                    local got=0 errors
+                    errors=$(timeout 100 "$@" 2>&1 >/dev/null) || got=$?
+                    [ "$got" = "${code:-7}" ] && [ "$errors" = "${program:-}$line" ] || fail "$*: $got, $errors"
+                }
+                jobs=
+                while read -r words; do
+                    gives_up "$BIN/replica" $words & jobs="$jobs $!"
+                done <<END
+                status d
+                status d:a
+                status $MNT/a
+                unmount d
+                unmount $MNT
+                unmount d --flush
+                remove d --keep none
+                evict d:a
+                evict $MNT/a
+                download d:a --wait
+                pin d:a
+                conflicts d
+                pending d
+                watch d
+                wait d
+                retry d
+                disconnect d --reason test
+                path d 7
+                mount d $HERE/mnt2
+                END
+                code=32 program=mount. gives_up "$BIN/mount.replica" d "$HERE/mnt2" & jobs="$jobs $!"
+                for job in $jobs; do wait "$job"; done
+                # The other domains are removed all the same.
+                got=0; timeout 100 "$BIN/replica" remove --all --yes >said 2>errors || got=$?
+                equal "$got" 7
+                equal "$(cat errors)" "$line"
+                equal "$(cat said)" "$(printf 'c is removed\ne is removed')"
+                kill -CONT "$pid"
+                trap - EXIT
+                settle
+                is_mounted
+                prints "$pid" daemon
+                replica status d:a --json >said
+                has said '"state":"materialized"'
+                has said '"pinned":false'
+                content_is "$MNT/a" one
+                replica status d --json >said
+                lacks said '"state":"disconnected"'
+                """#)
+        }
+    }
 }
