@@ -137,7 +137,8 @@ import Testing
     @Test func whichDomainIsAskedForWhereThereAreMany() async throws {
         let folder = try TemporaryFolder()
         let none = try await Programs.replica("pending", in: folder)
-        #expect(none.isOneClearLine(code: ExitReason.noSuchDomain.rawValue, containing: "there is no domain yet"))
+        #expect(none.code == ExitReason.noSuchDomain.rawValue)
+        #expect(none.errors == "replica: there is no domain yet; 'replica import' creates one\n", "\(none)")
         for name in ["a", "b"] { _ = try FakeDomain(name, in: folder) }
         let two = try await Programs.replica("pending", in: folder)
         #expect(two.isOneClearLine(code: ExitReason.usage.rawValue, containing: "which domain? there are a, b"))
@@ -173,6 +174,31 @@ import Testing
                 "/nonexistent: No such file or directory"
             ),
             (["add", "a", "--store", "nonsense"], .badStore, "not a store URL; one looks like file:///srv/store"),
+            (["remove"], .usage, "give a domain's name or --all"),
+            (["remove", "a", "--all"], .usage, "give a domain's name or --all"),
+            (
+                ["download", "photos:a", "--range", "5,7", "--recursive"], .usage,
+                "give --range or --recursive, not both"
+            ),
+            (
+                ["download", "photos:a", "--range", "5"], .usage,
+                "The value '5' is invalid for '--range <range>': a range is OFFSET,LENGTH in bytes, not '5'"
+            ),
+            (
+                ["mount", "photos", "/", "--at-login", "--at-boot"], .usage,
+                "only one of --at-login, --at-boot, --not-at-login and --not-at-boot"
+            ),
+            (["mount", "photos"], .usage, "a directory is required"),
+            (
+                ["mount", "photos", "/", "--not-at-boot"], .usage,
+                "no directory with --not-at-login and --not-at-boot"
+            ),
+            (["log", "photos"], .noSuchItem, "photos has no daemon.log: nothing was logged yet"),
+            (
+                ["add", "a", "--store", "file:///nonexistent/s"], .badStore,
+                "file:///nonexistent/s: no such directory; --create (-o create) creates it"
+            ),
+            (["logout", "s3://bucket"], .failed, "no login is saved for s3://bucket"),
         ] as [([String], ExitReason, String)])
     func messagesAreExact(arguments: [String], code: ExitReason, line: String) async throws {
         let domain = try FakeDomain()
@@ -198,6 +224,38 @@ import Testing
         let domain = try FakeDomain { _, _ in throw ControlFailure(.refused, "photos:a\u{1B}[2J\nb: pinned") }
         let result = try await Programs.replica("approve", in: domain.folder)
         #expect(result.errors == "replica: photos:a?[2J?b: pinned\n")
+        try await domain.stop()
+    }
+
+    @Test func aDaemonThatDoesNotEndIsReported() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let lock = open(domain.state.appending("lock").string, O_CREAT | O_RDWR, 0o600)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        let result = try await Programs.replica("unmount", "photos", in: domain.folder)
+        #expect(result.code == 0 && result.output == "photos is unmounted\n", "\(result)")
+        #expect(result.errors == "replica: the daemon of photos has not ended yet\n")
+        try await domain.stop()
+    }
+
+    @Test func unmountingDoesNotDependOnCounts() async throws {
+        let domain = try FakeDomain { request, _ in
+            if request == .status { throw ControlFailure(.failed, "no such luck") }
+            return .done
+        }
+        let result = try await Programs.replica("unmount", "photos", in: domain.folder)
+        #expect(result.code == 0 && result.output == "photos is unmounted\n", "\(result)")
+        #expect(result.errors == "replica: pending changes cannot be determined: no such luck\n")
+        #expect(domain.service.requests == [.status, .unmount(flush: false)])
+        try await domain.stop()
+    }
+
+    @Test(arguments: [["status", "photos:a"], ["path", "photos", "7"]])
+    func anAnswerOfAnotherKindIsRefused(arguments: [String]) async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let result = try await run(Programs.replica, arguments, environment: domain.environment)
+        #expect(result.code == ExitReason.wrongProtocol.rawValue, "\(result)")
+        #expect(result.errors == "replica: the daemon's answer isn't an item\n")
         try await domain.stop()
     }
 
@@ -301,7 +359,8 @@ import Testing
                 containing: "/sub is inside the domain photos: 'replica unmount photos'"))
         #expect(domain.service.requests.last == .hello)
         let outside = try await Programs.replica("pin", "\(mountpoint)x", in: folder)
-        #expect(outside.isOneClearLine(code: ExitReason.notInDomain.rawValue, containing: "is not in a mounted domain"))
+        let line = "\(mountpoint)x is not in a mounted domain; use NAME:PATH for domains that are not mounted"
+        #expect(outside.code == ExitReason.notInDomain.rawValue && outside.errors == "replica: \(line)\n", "\(outside)")
         try await domain.stop()
     }
 

@@ -67,6 +67,9 @@ import Testing
         #expect(throws: MountUsageError("option 'credentials' needs a value in UTF-8")) {
             try Invocation([Array("a".utf8), Array("/b".utf8), Array("-ocredentials=/".utf8) + [0xFF]])
         }
+        #expect(throws: MountUsageError("option 'fsname' needs a value in UTF-8")) {
+            try Invocation([Array("a".utf8), Array("/b".utf8), Array("-ofsname=".utf8) + [0xFF]])
+        }
     }
 
     @Test func pathsKeepTheirBytes() throws {

@@ -106,6 +106,13 @@ import Testing
         #expect(try mountArguments() == ["new", "/", "-o", "ro,allow_other"])
     }
 
+    @Test func aDaemonThatEndsAtOnceIsReported() async throws {
+        _ = try FakeDomain(in: folder)
+        let result = try await replica("mount", "photos", "/", mount: "exit 0")
+        #expect(result.code == ExitReason.notRunning.rawValue, "\(result)")
+        #expect(result.errors == "replica: the daemon of photos exited right after mounting\n")
+    }
+
     @Test func itRemovesAStoppedDomain() async throws {
         _ = try FakeDomain("new", in: folder)
         let line = #"echo '{"id":0,"answer":{"removed":{"files":3,"preserved":"/kept"}}}'"#
@@ -130,7 +137,7 @@ import Testing
             (["a"], 1, "usage: mount.replica SPEC DIR"), (["a", "/b", "-o", "frob"], 1, "unknown option 'frob'"),
             (["a", "/", "-o", "remount"], 32, "/: no domain is mounted there"),
             (["file://u:topsecret@/x", "/b"], 1, "the store URL contains a secret"),
-            (["--serve"], 1, "usage: mount.replica --serve NAME"),
+            (["--probe"], 1, "usage: mount.replica --probe URL table|json"),
         ] as [([String], Int32, String)])
     func wrongLinesEndWithMountsStatus(arguments: [String], code: Int32, text: String) async throws {
         let result = try await run(Programs.mount, arguments)
@@ -163,7 +170,8 @@ import Testing
         arguments: [
             (["--serve", "nope"], ExitReason.noSuchDomain), (["--remove", "nope", "none"], .noSuchDomain),
             (["--add", "photos", "file:///x"], .domainExists),
-            (["--import", "photos", "/x", "file:///x"], .domainExists),
+            (["--import", "photos", "/x", "file:///x"], .domainExists), (["--serve"], .usage),
+            (["--add", "new", "file:///x", "-o", "frob"], .usage),
         ] as [([String], ExitReason)])
     func commandsAnswerWithALine(arguments: [String], code: ExitReason) async throws {
         let domain = try FakeDomain()

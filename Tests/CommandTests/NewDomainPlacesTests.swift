@@ -78,7 +78,7 @@ import Testing
         Row(state: "/srv/a/x", others: a, refusal: (.refused, "overlaps the store of the domain a")),
         Row(store: "/x", state: "/srv", others: a, refusal: (.refused, "overlaps the store of the domain a")),
         Row(state: "/state/a/tree/x", others: a, refusal: (.refused, "overlaps the state of the domain a")),
-        Row(state: "/mounted/x", refusal: (.refused, "is in a domain")),
+        Row(state: "/mounted/x", refusal: (.refused, "the place of the domain's state, /mounted/x, is in a domain")),
         // The mountpoint.
         Row(directory: "/home/d", mountpoint: "/home/d", refusal: (.mountFailed, "is moved by the import")),
         Row(directory: "/home/d", mountpoint: "/home/d/x", refusal: (.mountFailed, "is moved by the import")),

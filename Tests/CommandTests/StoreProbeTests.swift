@@ -94,6 +94,13 @@ import Testing
         #expect(found["contents"]?.verdict == .kept)
     }
 
+    @Test func aStoreThatTakesNothingIsNotProbed() async throws {
+        let storage = MemoryPathStorage()
+        let clients = (0..<2).map { _ in ProbedStore(storage: FullPaths(storage: storage)) {} }
+        let failure = await #expect(throws: ControlFailure.self) { try await StoreProbe.run(clients[0], clients[1]) }
+        #expect(failure == ControlFailure(.badStore, "the store can't be probed: the disk is full"))
+    }
+
     @Test func aDirectoryIsProbed() async throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("store")
@@ -190,6 +197,15 @@ private struct ForgetfulPaths: PathStorageWrapper {
         entry.version = "always"
         return entry
     }
+}
+
+/// Has no space for anything.
+private struct FullPaths: PathStorageWrapper {
+    let storage: any PathStorage
+
+    func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry { throw .insufficientQuota("the disk is full") }
 }
 
 extension ItemContents {

@@ -68,18 +68,27 @@ final class FakeDomain: Sendable {
 
 /// Answers from a script and records the requests.
 final class ScriptedService: ControlRequestHandler {
-    private let asked = Locked<[ControlRequest]>([])
+    private struct State {
+        var asked: [ControlRequest] = []
+        var inProgress = 0
+    }
+
+    private let state = Locked(State())
     private let script: @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer
 
     init(script: @escaping @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer) {
         self.script = script
     }
 
-    /// All requests so far.
-    var requests: [ControlRequest] { asked.withLock { $0 } }
+    /// All requests so far, without the signs of life for which a client asks while it waits for another answer.
+    var requests: [ControlRequest] { state.withLock { $0.asked } }
 
     func answer(_ request: ControlRequest, events: EventSink) async throws -> ControlAnswer {
-        asked.withLock { $0.append(request) }
+        state.withLock { state in
+            if request != .hello || state.inProgress == 0 { state.asked.append(request) }
+            state.inProgress += 1
+        }
+        defer { state.withLock { $0.inProgress -= 1 } }
         return try await script(request, events)
     }
 }

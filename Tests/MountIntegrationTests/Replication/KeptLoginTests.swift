@@ -97,7 +97,7 @@ import Testing
             prints "The login for s3://bucket?endpoint=$endpoint is removed." replica logout d
             test ! -e data/replica/.logins
             refused 15 "there are no keys" replica add f --store "$url"
-            refused 1 "no login is saved for" replica logout "$url"
+            refused 1 "no login is saved for s3://bucket?endpoint=$endpoint" replica logout "$url"
             # From the environment of whoever starts the daemon, it is in that of no program that the daemon starts.
             # A hard limit of 0 would be none for a program that takes dumps. Not everywhere may root raise it.
             limit=$( (ulimit -c 0; python3 -c '
@@ -307,13 +307,35 @@ import Testing
                 Self.words + #"""
                     refused 15 'ssh logs in by itself' setsid "$BIN/replica" login sftp://host/folder
                     refused 15 'has no login' setsid "$BIN/replica" login file:///folder
-                    refused 64 'there is no terminal to ask at' setsid "$BIN/replica" login s3://bucket
+                    refused 64 'there is no terminal to ask at: write a file, and pass it as --credentials' setsid "$BIN/replica" login s3://bucket
                     refused 15 'has no login' replica logout file:///folder
+                    got=0; at_terminal /dev/null "$BIN/replica" login davs://%ff@host/ >shown || got=$?
+                    equal "$got" 15; has shown "replica: the URL's user is not valid"
+                    printf 'p\n' >answers
+                    got=0
+                    at_terminal answers setpriv --reuid=54321 --clear-groups env -u HOME -u XDG_DATA_HOME "$BIN/replica" login rclone:r: >shown ||
+                        got=$?
+                    equal "$got" 1; has shown 'replica: there is no home directory'
+                    # A server that grants nothing that can be used.
+                    { declare -f; cat; } >script <<'END'
+                    set -Eeuo pipefail
+                    leave_others
+                    mount -t tmpfs -o mode=755 none /usr/local/lib
+                    place=/usr/local/lib/replica/stores; mkdir -p "$place"
+                    [ ! -d /usr/lib/replica/stores ] || mount -t tmpfs none /usr/lib/replica/stores
+                    grants() { printf '#!/bin/sh\necho '"'%s'"'\n' "$1" >"$place/replica-store-webdav"; chmod 755 "$place/replica-store-webdav"; }
+                    grants nonsense
+                    refused 1 "$place/replica-store-webdav does not say what was granted" replica login https://host
+                    grants '{"store":"file:///x","user":"u","password":"p"}'
+                    refused 15 "the server names no store" replica login https://host
+                    END
+                    unshare --mount --propagation private bash "$HERE/script"
                     # Given up: nothing is kept, and the file is not there.
                     printf '\003' >answers
                     got=0
                     at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown || got=$?
                     equal "$got" 18
+                    has shown 'replica: no login was saved'
                     test ! -e file && test ! -e data/replica/.logins
                     at_terminal answers "$BIN/replica" login s3://bucket "$HERE/file" >shown || true
                     has shown 'Access key: '
