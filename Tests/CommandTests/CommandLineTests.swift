@@ -227,6 +227,14 @@ import Testing
         try await domain.stop()
     }
 
+    @Test func aFolderIsNoLog() async throws {
+        let domain = try FakeDomain()
+        let log = domain.state.appending("daemon.log")
+        #expect(mkdir(log.string, 0o700) == 0)
+        let result = try await Programs.replica("log", "photos", in: domain.folder)
+        #expect(result.errors == "replica: \(log): not a file, but a link or a folder\n", "\(result)")
+    }
+
     @Test func aDaemonThatDoesNotEndIsReported() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let lock = open(domain.state.appending("lock").string, O_CREAT | O_RDWR, 0o600)
