@@ -26,7 +26,7 @@ enum FormerNumbers {
 extension Tree {
     /// The number that an item had before its folder was evicted, unless it has been reused since.
     func formerNumber(of identifier: ItemIdentifier) throws(ReplicaError) -> ItemNumber? {
-        guard itemNumbers.hasFormer, let number = try reading({ try FormerNumbers.of(identifier, in: $0) }) else {
+        guard items.numbers.hasFormer, let number = try reading({ try FormerNumbers.of(identifier, in: $0) }) else {
             return nil
         }
         return try takeAgain(number) ? number : nil

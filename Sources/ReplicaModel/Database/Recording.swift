@@ -12,17 +12,15 @@ extension Replica {
     /// - Parameter together: Additional writes in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let (batch, round, next, answers) = withTree { tree in
-                let batch = tree.unrecorded.take()
-                if batch.makesRound { tree.rounds.isBehind = true }
-                return (batch, tree.rounds.present, tree.itemNumbers.reserve(), tree.answers.takeUnrecorded())
+            let (batch, next, answers) = withTree { tree in
+                (tree.unrecorded.take(), tree.items.numbers.reserve(), tree.store.answers.takeUnrecorded())
             }
             do {
                 try database.write { transaction in
-                    for row in batch.rows { try row.write(to: transaction, round: round) }
+                    for row in batch.rows { try row.write(to: transaction, round: batch.round) }
                     for number in batch.removed { try ItemRow.delete(number, from: transaction) }
-                    for row in batch.aside { try AsideRows.write(row, to: transaction, round: round) }
-                    for row in batch.superseded { try SupersededRows.write(row, to: transaction, round: round) }
+                    for row in batch.aside { try AsideRows.write(row, to: transaction, round: batch.round) }
+                    for row in batch.superseded { try SupersededRows.write(row, to: transaction, round: batch.round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     if !answers.isEmpty, try Incoming.areThere(in: transaction) {
                         for (identifier, count) in answers {
@@ -34,13 +32,13 @@ extension Replica {
             } catch {
                 withTree { tree in
                     tree.putBack(batch)
-                    tree.answers.putBack(answers)
+                    tree.store.answers.putBack(answers)
                 }
                 recording.failure = (error as? StateFailure)?.message ?? "\(error)"
                 throw error
             }
             recording.failure = nil
-            withTree { $0.closeFolders() }
+            withTree { $0.items.closeSurplusFolders() }
         }
     }
 
@@ -94,6 +92,6 @@ extension Tree {
             note(node)
         }
         unrecorded.putBack(batch)
-        itemNumbers.forgetReservation()
+        items.numbers.forgetReservation()
     }
 }

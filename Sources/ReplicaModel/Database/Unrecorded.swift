@@ -1,5 +1,8 @@
-/// Changes in the tree that are not in the database yet: ``Replica/record(together:)`` takes and writes them.
+/// What the database doesn't have yet, which ``Replica/record(together:)`` takes and writes, and what of it a power cut
+/// may revert.
 struct Unrecorded {
+    /// What is known to be on the disks.
+    var rounds = Rounds()
     /// Nodes whose current state has to be written.
     private(set) var nodes: [ItemNumber: Node] = [:]
     /// Items whose rows have to be deleted.
@@ -39,9 +42,8 @@ struct Unrecorded {
         var removed: Set<ItemNumber>
         var aside: [ItemRow]
         var superseded: [ItemRow]
-
-        /// Whether it has a row that a power cut may revert.
-        var makesRound: Bool { !rows.isEmpty || !superseded.isEmpty }
+        /// The round in which they are written.
+        var round: Int64
     }
 
     mutating func take() -> Batch {
@@ -54,7 +56,8 @@ struct Unrecorded {
             removed.removeAll()
             (aside, superseded) = ([], [])
         }
-        return Batch(rows: rows, removed: removed, aside: aside, superseded: superseded)
+        if !rows.isEmpty || !superseded.isEmpty { rounds.noteRow() }
+        return Batch(rows: rows, removed: removed, aside: aside, superseded: superseded, round: rounds.present)
     }
 
     /// Restores a batch that could not be written. Its nodes must be noted again before.

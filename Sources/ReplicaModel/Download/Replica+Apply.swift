@@ -36,7 +36,7 @@ extension Replica {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try withTreeWaking { (tree) throws(ReplicaError) -> ApplyDecision in
-            if tree.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
+            if tree.store.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
             return try tree.applyDecision(item, staged: staged, rewrite, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, rewrite, isForced: isForced)

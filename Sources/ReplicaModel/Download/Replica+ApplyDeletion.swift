@@ -15,7 +15,7 @@ extension Replica {
             let none = Reconciliation(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
             if node.isInFlight { return (node.number, Reconciliation(down: .meet, up: .nothing)) }
-            if tree.answers.isStale(identifier, asked: asked) {
+            if tree.store.answers.isStale(identifier, asked: asked) {
                 isStale = true
                 return (nil, none)
             }

@@ -7,7 +7,7 @@ extension Replica {
         let (host, day) = (Self.host, Self.day(clock.wall()))
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.storeNames.conflicts.conflict(of: node.name, host: host, day: day) {
+            let name = tree.store.names.conflicts.conflict(of: node.name, host: host, day: day) {
                 tree.isTaken($0, in: folder)
             }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: clock.wall()) }

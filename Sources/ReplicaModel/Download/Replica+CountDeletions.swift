@@ -23,7 +23,7 @@ extension Replica {
     ) throws -> (counts: DeletionCounts, nextNumber: UInt64, replaced: Set<ItemIdentifier>) {
         // All items have to be recorded, also those that were just listed.
         if hasChanges { try record() }
-        let next = withTree { $0.itemNumbers.next }
+        let next = withTree { $0.items.numbers.next }
         return try database.read { rows in
             let counts = try DeletionCounts.read(firstLater: firstLater ?? next, from: rows)
             return (counts, next, try DeletionCounts.replaced(in: rows))

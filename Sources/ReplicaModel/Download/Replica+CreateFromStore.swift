@@ -108,7 +108,7 @@ extension Tree {
             try place.hold { (file) throws(Errno) in
                 try node.demandKnown(try file.status())
                 if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink,
-                    policy.privileges.isChange(mode, of: try file.replicatedMode(try file.status()))
+                    store.privileges.isChange(mode, of: try file.replicatedMode(try file.status()))
                 {
                     try file.setReplicatedMode(mode)
                 }

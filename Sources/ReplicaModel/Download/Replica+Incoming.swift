@@ -3,7 +3,7 @@ internal import SystemPackage
 
 extension Replica {
     /// How many calls were answered so far: answers to later requests include their effects.
-    var answers: UInt64 { withTree { $0.answers.count } }
+    var answers: UInt64 { withTree { $0.store.answers.count } }
 
     /// Notes the store's changes, to be applied later, together with the anchor after them and the unrecorded state of
     /// the tree: an item that is removed because another item now has its identifier must not be recorded under that
@@ -28,7 +28,7 @@ extension Replica {
         withTree { tree in
             changes.map { change in
                 var change = change
-                if tree.answers.isStale(change.identifier, asked: change.asked) { change.asked = 0 }
+                if tree.store.answers.isStale(change.identifier, asked: change.asked) { change.asked = 0 }
                 return change
             }
         }

@@ -42,8 +42,8 @@ extension Replica {
         }
         // All other items get their names first.
         let ordered = withTree { tree in
-            items.filter { !tree.storeNames.interim.isInterim($0.filename) }
-                + items.filter { tree.storeNames.interim.isInterim($0.filename) }
+            items.filter { !tree.store.names.interim.isInterim($0.filename) }
+                + items.filter { tree.store.names.interim.isInterim($0.filename) }
         }
         for start in stride(from: 0, to: ordered.count, by: Self.atOnce) {
             try withTreeWaking { (tree) throws(ReplicaError) in

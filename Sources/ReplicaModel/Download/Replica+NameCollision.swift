@@ -6,7 +6,7 @@ extension Replica {
     func giveWay(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.storeNames.conflicts.free(besides: node.name) { tree.isTaken($0, in: folder) }
+            let name = tree.store.names.conflicts.free(besides: node.name) { tree.isTaken($0, in: folder) }
             return (folder, name)
         }
     }
@@ -22,7 +22,7 @@ extension Replica {
             }
             try tree.children(of: folder)
             guard folder.children?[name] != nil else { return (folder, name) }
-            return (folder, tree.storeNames.conflicts.free(besides: name) { tree.isTaken($0, in: folder) })
+            return (folder, tree.store.names.conflicts.free(besides: name) { tree.isTaken($0, in: folder) })
         }
     }
 }
@@ -31,7 +31,7 @@ extension Tree {
     /// Whether an entry of the folder has this name, or one that the store considers equal.
     func isTaken(_ name: FileName, in folder: Node) -> Bool {
         if folder.children?[name] != nil { return true }
-        guard !policy.isCaseSensitive else { return false }
+        guard !store.isCaseSensitive else { return false }
         let folded = name.description.lowercased()
         return folder.children?.values.contains { $0.name.description.lowercased() == folded } ?? false
     }

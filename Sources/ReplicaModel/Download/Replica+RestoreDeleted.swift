@@ -59,7 +59,7 @@ extension Replica {
             let other = children[row.name]
             if let other, !other.isNew { return nil }
             let name =
-                other == nil ? row.name : tree.storeNames.conflicts.free(besides: row.name) { children[$0] != nil }
+                other == nil ? row.name : tree.store.names.conflicts.free(besides: row.name) { children[$0] != nil }
             return (tree.presented(folder), folder.number, name, folder.lookups > 0)
         }
         guard let (above, number, name, isSeen) = target else { return nil }
@@ -100,7 +100,7 @@ extension Tree {
         }
         var row = row
         if row.inodeNumber == row.number || !isFree || items[inode: ItemNumber(row.inodeNumber)] == nil {
-            if !isFree { row.number = itemNumbers.take().rawValue }
+            if !isFree { row.number = items.numbers.take().rawValue }
             row.inodeNumber = row.number
         }
         row.name = name

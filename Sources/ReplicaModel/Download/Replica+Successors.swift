@@ -15,7 +15,7 @@ extension Replica {
             try withTreeWaking { (tree) throws(ReplicaError) in
                 for change in changes where change.item == nil {
                     guard let stale = try tree.succeed(change.identifier, by: arrivals) else { continue }
-                    changes.append(Incoming(identifier: stale, item: nil, asked: tree.answers.count))
+                    changes.append(Incoming(identifier: stale, item: nil, asked: tree.store.answers.count))
                 }
             }
         } catch {

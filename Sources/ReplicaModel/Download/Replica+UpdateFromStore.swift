@@ -32,7 +32,7 @@ extension Replica {
             guard let node = tree.items[number], let folder = tree.items[parent],
                 node.base?.identifier == item.identifier
             else { return nil }
-            let isOther = tree.policy.enforcesCapabilities && node.base?.capabilities != item.capabilities
+            let isOther = tree.store.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
             // A truncation of content that isn't local is not part of the plan: it is still to be sent.
             if case .modify(let up) = plan.up {
@@ -126,7 +126,7 @@ extension Tree {
         fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
         // These are not the bytes that a local user granted the rights to.
         let mode = fields.contains(.mode) ? item.metadata.mode : nil
-        fingerprint.mode = mode ?? policy.privileges.replicated(oldMode)
+        fingerprint.mode = mode ?? store.privileges.replicated(oldMode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")

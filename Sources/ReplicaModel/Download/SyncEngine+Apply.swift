@@ -16,7 +16,7 @@ extension SyncEngine {
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.pulls.lastAsked }
-                if pass.withheld == 0 { replica.withTree { $0.answers.forget(upTo: asked) } }
+                if pass.withheld == 0 { replica.withTree { $0.store.answers.forget(upTo: asked) } }
                 break
             }
             if pass.applied > 0 {

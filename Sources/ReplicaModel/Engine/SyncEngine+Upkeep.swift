@@ -42,9 +42,9 @@ extension SyncEngine {
         replica.recallPins()
         takeProperties()
         replica.withTree { tree in
-            tree.policy.enforcesCapabilities = options.enforcesCapabilities
-            tree.policy.privileges = options.privileges
-            if options.cacheLimit != nil || options.minimumFree != nil { tree.policy.recordsUse = true }
+            tree.store.enforcesCapabilities = options.enforcesCapabilities
+            tree.store.privileges = options.privileges
+            if options.cacheLimit != nil || options.minimumFree != nil { tree.store.recordsUse = true }
         }
         let (reason, isImporting) = replica.standingOrders()
         let (window, held) = replica.openWindow()
@@ -59,12 +59,7 @@ extension SyncEngine {
     /// Adopts the store's properties, which may change when it is first reached.
     func takeProperties() {
         let properties = store.properties
-        replica.withTree { tree in
-            tree.policy.keepsTrash = properties.keepsTrash
-            tree.policy.isCaseSensitive = properties.isCaseSensitive
-            tree.policy.recognizesCreates = properties.recognizesCreates
-            tree.storeNames.conflicts = ConflictNames(longest: properties.longestName)
-        }
+        replica.withTree { $0.store.adopt(properties) }
     }
 
     /// Requests a pull.

@@ -37,7 +37,7 @@ extension Replica {
             folder.materialization = .dataless
             folder.evictions += 1
             tree.note(folder)
-            tree.itemNumbers.hasFormer = true
+            tree.items.numbers.hasFormer = true
             return (folder.evictions, tree.numbers(in: folder))
         }
         guard let (mark, numbers) = marked else { return false }

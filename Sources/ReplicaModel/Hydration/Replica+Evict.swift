@@ -90,7 +90,7 @@ extension Tree {
             return .unsyncedEdits
         }
         if items.isLinked(node) { return .hardLinked }
-        if node.fingerprint.mode != policy.privileges.replicated(node.fingerprint.mode) { return .setID }
+        if node.fingerprint.mode != store.privileges.replicated(node.fingerprint.mode) { return .setID }
         if try hasCapabilities(node) { return .capabilities }
         return node.opens > 0 || node.writers > 0 || node.mayBeMapped ? .open : nil
     }

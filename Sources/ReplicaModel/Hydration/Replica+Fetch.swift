@@ -76,7 +76,7 @@ extension Replica {
                     let status = try file.status()
                     try node.demandKnown(status)
                     let own = status.permissions
-                    let mode = tree.policy.privileges.replicated(own)
+                    let mode = tree.store.privileges.replicated(own)
                     // Clears the set-ID bits, as any write by another user does.
                     if mode != own {
                         try file.setMode(UInt32(mode))

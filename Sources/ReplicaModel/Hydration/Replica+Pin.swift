@@ -27,7 +27,7 @@ extension Replica {
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE \(RowCondition.isPinned)")
         }
         let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
-        withTree { $0.itemNumbers.hasFormer = hasFormer ?? false }
+        withTree { $0.items.numbers.hasFormer = hasFormer ?? false }
         guard let numbers, !numbers.isEmpty else { return }
         withTree { tree in
             tree.wanted.notePin()

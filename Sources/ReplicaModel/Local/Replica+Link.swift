@@ -32,7 +32,7 @@ extension Replica {
 extension Tree {
     /// An item for another name of a node's file.
     fileprivate func makeOther(nameOf source: Node) -> Node {
-        let node = Node(number: itemNumbers.take(), parent: nil, name: FileName(""), kind: source.kind)
+        let node = Node(number: items.numbers.take(), parent: nil, name: FileName(""), kind: source.kind)
         node.inodeNumber = source.inodeNumber
         node.flags.formUnion(source.flags.intersection(.special))
         return node

@@ -162,7 +162,7 @@ extension Tree {
 
     /// The cache evicts the least recently used files; a minute more or less doesn't matter.
     fileprivate func noteUse(of node: Node) {
-        let isNews = policy.recordsUse && clock.now() - node.usedAt > 60
+        let isNews = store.recordsUse && clock.now() - node.usedAt > 60
         node.usedAt = clock.now()
         if isNews { note(node) }
     }

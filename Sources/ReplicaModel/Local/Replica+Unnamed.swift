@@ -43,7 +43,7 @@ extension Replica {
 extension Tree {
     /// A node for a file without a name, as one that lost its name has while it is open.
     fileprivate func makeUnnamed(_ status: FileStatus, held: Int32, isWriter: Bool) -> Node {
-        let node = Node(number: itemNumbers.take(), parent: nil, name: FileName(""), kind: .file)
+        let node = Node(number: items.numbers.take(), parent: nil, name: FileName(""), kind: .file)
         node.fingerprint = FileFingerprint(status)
         node.kernelFile = FileIdentity(status)
         node.descriptor = held

@@ -31,7 +31,7 @@ extension Tree {
     func demandRename(
         _ node: Node, from: Node, to name: FileName, in into: Node, flags: RenameFlags
     ) throws(ReplicaError) {
-        guard policy.enforcesCapabilities else { return }
+        guard store.enforcesCapabilities else { return }
         try demandMove(node, from: from, to: name, in: into)
         guard let other = into.children?[name], other !== node else { return }
         if flags.contains(.exchange) { return try demandMove(other, from: into, to: node.name, in: from) }
@@ -51,13 +51,13 @@ extension Tree {
 
     /// Adjusts a file's mode to its capabilities: access(2) only checks the mode.
     func maskMode(_ status: inout FileStatus, of node: Node) {
-        guard policy.enforcesCapabilities, node.kind == .file else { return }
+        guard store.enforcesCapabilities, node.kind == .file else { return }
         if lacks(.writing, node) { status.mode &= ~0o222 }
         if lacks(.reading, node) { status.mode &= ~0o444 }
     }
 
     private func lacks(_ capability: Capabilities, _ node: Node) -> Bool {
-        guard policy.enforcesCapabilities, !node.isNew, let base = node.base else { return false }
+        guard store.enforcesCapabilities, !node.isNew, let base = node.base else { return false }
         return !base.capabilities.isSuperset(of: capability)
     }
 }

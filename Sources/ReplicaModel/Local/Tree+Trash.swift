@@ -56,7 +56,7 @@ extension Tree {
     }
 
     private func isTrashHomeName(_ name: FileName, in folder: Node) -> Bool {
-        guard policy.keepsTrash else { return false }
+        guard store.keepsTrash else { return false }
         if folder === root { return TrashName.isPersonal(name) }
         return isShared(folder) && TrashName.isUser(name.bytes[...])
     }
@@ -67,7 +67,7 @@ extension Tree {
     }
 
     private func isTrashName(_ name: FileName, in folder: Node) -> Bool {
-        guard policy.keepsTrash else { return false }
+        guard store.keepsTrash else { return false }
         if folder === root, name == TrashName.shared { return true }
         if isTrashHomeName(name, in: folder) { return true }
         return isTrashHome(folder) && (name == TrashName.info || TrashName.containers.contains(name))

@@ -29,7 +29,7 @@ extension Replica {
             nextNumber: last.nextNumber,
             database: database, mark: mark, clock: clock)
         tree.scan = last.scanMode.map { ScanState(mode: $0, knewNothing: last.isFirst, folders: folders) }
-        tree.rounds = last.rounds
+        tree.unrecorded.rounds = last.rounds
         tree.items.holdsAll = last.isFirst
         try last.beginNext(database, root: root)
         if let scan = last.scanMode {
@@ -120,7 +120,7 @@ private struct LastRun {
     private var memory: String
     /// Whether the items have to be put in doubt, as at the first start after a power cut.
     private var isAnew: Bool
-    var rounds = Rounds()
+    let rounds: Rounds
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = BackingPath(root: root)
@@ -162,9 +162,8 @@ private struct LastRun {
         // A complete copy has what was in memory, too. It has no number if its attributes were not copied.
         let isComplete = isCopied && state == "clean" && (recorded == inTree || inTree == nil)
         isAnew = scanMode?.isCareful ?? false && !isComplete
-        (rounds.here, rounds.inStore) = (here, inStore)
-        rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
-        rounds.first = rounds.present
+        rounds = Rounds(
+            first: Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1, here: here, inStore: inStore)
         // If a careful comparison was interrupted, the next one is as careful.
         scanMode = [scanMode, scan].compactMap { $0 }.max()
     }

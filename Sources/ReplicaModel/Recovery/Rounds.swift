@@ -10,13 +10,51 @@ internal import SystemPackage
 /// database itself reaches its disk, because each row contains its round.
 struct Rounds {
     /// The current round. The numbers of a run are higher than those of all earlier runs.
-    var present: Int64 = 1
+    private(set) var present: Int64
     /// The first round of this run.
-    var first: Int64 = 1
-    /// Whether anything was recorded since the current round began.
-    var isBehind = false
+    let first: Int64
     /// The last round that was synced here, and in the store.
-    var (here, inStore): (Int64, Int64) = (0, 0)
+    private(set) var (here, inStore): (Int64, Int64)
+    /// Whether a row was recorded in the current round that a power cut may revert.
+    private var hasRows = false
+
+    /// - Parameter first: The first round of this run.
+    init(first: Int64 = 1, here: Int64 = 0, inStore: Int64 = 0) {
+        (self.first, present, self.here, self.inStore) = (first, first, here, inStore)
+    }
+
+    /// The last round that has ended.
+    private var ended: Int64 { present - 1 }
+    /// Whether a round that has ended is not synced in both places.
+    private var isUnsynced: Bool { ended > min(here, inStore) }
+    /// Whether something is recorded that may not be on the disks yet.
+    var isBehindDisks: Bool { hasRows || isUnsynced }
+
+    /// Whether everything recorded so far is on the local disk.
+    var isSyncedHere: Bool { !hasRows && here >= ended }
+
+    mutating func noteRow() { hasRows = true }
+
+    /// Ends the current round, if a row was recorded in it.
+    /// - Returns: The last round that has ended; nil if all of them are synced.
+    mutating func end() -> Int64? {
+        if hasRows { (present, hasRows) = (present + 1, false) }
+        return isUnsynced ? ended : nil
+    }
+
+    /// Notes a round as synced here.
+    /// - Returns: Whether that was not known.
+    mutating func noteSyncedHere(_ round: Int64) -> Bool { Self.raise(&here, to: round) }
+
+    /// Notes a round as synced in the store.
+    /// - Returns: Whether that was not known.
+    mutating func noteSyncedInStore(_ round: Int64) -> Bool { Self.raise(&inStore, to: round) }
+
+    private static func raise(_ known: inout Int64, to round: Int64) -> Bool {
+        guard known < round else { return false }
+        known = round
+        return true
+    }
 }
 
 extension Replica {
@@ -24,39 +62,23 @@ extension Replica {
     /// - Returns: The round that will have ended once everything is synced; nil if all rounds are synced.
     func beginSync() throws -> Int64? {
         try record()
-        return withTree { tree in
-            if tree.rounds.isBehind {
-                tree.rounds.present += 1
-                tree.rounds.isBehind = false
-            }
-            let last = tree.rounds.present - 1
-            return last > min(tree.rounds.here, tree.rounds.inStore) ? last : nil
-        }
+        return withTree { $0.unrecorded.rounds.end() }
     }
 
     /// Syncs the filesystem of the tree, and notes the round as synced here.
     func syncTree(_ round: Int64) throws {
-        guard withTree({ $0.rounds.here < round }) else { return }
+        guard withTree({ $0.unrecorded.rounds.here < round }) else { return }
         let file = try Errno.check(
             folders.tree.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { Glibc.close(file) }
         try Errno.check(syncfs(file))
-        let isNews = withTree { tree in
-            guard tree.rounds.here < round else { return false }
-            tree.rounds.here = round
-            return true
-        }
-        if isNews { try database.write { try Meta.durableHere.raise(to: round, in: $0) } }
+        guard withTree({ $0.unrecorded.rounds.noteSyncedHere(round) }) else { return }
+        try database.write { try Meta.durableHere.raise(to: round, in: $0) }
     }
 
     /// Notes a round as synced by the store.
     func noteStoreSynced(_ round: Int64) throws {
-        let isNews = withTree { tree in
-            guard tree.rounds.inStore < round else { return false }
-            tree.rounds.inStore = round
-            return true
-        }
-        guard isNews else { return }
+        guard withTree({ $0.unrecorded.rounds.noteSyncedInStore(round) }) else { return }
         try database.write { rows in
             try Meta.durableInStore.raise(to: round, in: rows)
             try SupersededRows.remove(through: round, from: rows)
@@ -65,19 +87,17 @@ extension Replica {
 
     /// Whether the local state of an item is known to be on the store's disk.
     func isConfirmed(_ number: ItemNumber) -> Bool {
-        let (last, isHere) = withTree { ($0.rounds.inStore, $0.items[number]?.materialization != .dataless) }
+        let (last, isHere) = withTree { ($0.unrecorded.rounds.inStore, $0.items[number]?.materialization != .dataless) }
         guard isHere else { return true }
         // A row that can't be read proves nothing.
         return (try? database.read { try ItemRow.round(of: number, in: $0) <= last }) ?? false
     }
 
     /// Whether everything recorded so far is on this disk.
-    var isSyncedHere: Bool { withTree { !$0.rounds.isBehind && $0.rounds.here >= $0.rounds.present - 1 } }
+    var isSyncedHere: Bool { withTree { $0.unrecorded.rounds.isSyncedHere } }
 
     /// Whether something is recorded that may not be on the disks yet.
-    var isBehindDisks: Bool {
-        withTree { $0.rounds.isBehind || $0.rounds.present - 1 > min($0.rounds.here, $0.rounds.inStore) }
-    }
+    var isBehindDisks: Bool { withTree { $0.unrecorded.rounds.isBehindDisks } }
 }
 
 extension Meta {

@@ -12,7 +12,9 @@ extension Tree {
     /// Recognizes a former state of the store: everything after it was lost there and has to be uploaded again.
     func recogniseLoss(_ node: Node, _ item: Item, _ parent: Node?) throws(ReplicaError) {
         guard node.flags.contains(.unconfirmed), var base = node.base else { return }
-        let states = try reading { [rounds] in try SupersededRows.of(base.identifier, before: rounds.first, in: $0) }
+        let states = try reading { [first = unrecorded.rounds.first] in
+            try SupersededRows.of(base.identifier, before: first, in: $0)
+        }
         let (known, place) = (base, ItemPlace(folder: base.parent, name: base.name))
         let found = parent.map { ItemPlace(folder: $0.number, name: item.filename) }
         // Content that may itself be lost here counts as uploaded if the size is right.

@@ -1,5 +1,11 @@
-/// The nodes in memory, by all their keys.
+internal import Glibc
+
+/// The nodes in memory, by all their keys, and the numbers for new ones.
 struct NodeIndex {
+    /// How many folders are kept open, with a descriptor each.
+    private static let mostOpenFolders = 1024
+
+    var numbers: ItemNumbers
     /// All nodes, including tombstones.
     private(set) var byNumber: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may use.
@@ -15,6 +21,10 @@ struct NodeIndex {
     var holdsAll = false
     /// Whether nodes were added, changed or released by the kernel since unused ones were last unloaded.
     var mayHaveIdle = true
+    /// The folders below the root that were opened, in that order.
+    private var openFolders: [Node] = []
+
+    init(numbers: ItemNumbers) { self.numbers = numbers }
 
     var count: Int { byNumber.count }
     var values: NodeTable<ItemNumber>.Values { byNumber.values }
@@ -76,6 +86,22 @@ struct NodeIndex {
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         return former
+    }
+
+    // MARK: Descriptors
+
+    /// The folder has a descriptor now.
+    mutating func noteOpen(_ folder: Node) { openFolders.append(folder) }
+
+    /// If too many folders are open, closes those that were opened first.
+    mutating func closeSurplusFolders() {
+        guard openFolders.count > Self.mostOpenFolders else { return }
+        let surplus = openFolders.count - Self.mostOpenFolders / 2
+        for folder in openFolders.prefix(surplus) where folder.descriptor >= 0 && folder.parent != nil {
+            close(folder.descriptor)
+            folder.descriptor = -1
+        }
+        openFolders.removeFirst(surplus)
     }
 
     // MARK: Hard links

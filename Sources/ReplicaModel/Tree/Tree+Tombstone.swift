@@ -21,7 +21,7 @@ extension Tree {
     /// Makes a tombstone for a node's item in the store, so that the node can become another item.
     @discardableResult
     func leaveTombstone(of node: Node) -> Node {
-        let tombstone = Node(number: itemNumbers.take(), parent: nil, name: node.name, kind: node.kind)
+        let tombstone = Node(number: items.numbers.take(), parent: nil, name: node.name, kind: node.kind)
         tombstone.flags = node.flags.intersection(.createSent).union(.deleted)
         (tombstone.sent, tombstone.sentContent) = (node.sent, node.sentContent)
         let base = node.base

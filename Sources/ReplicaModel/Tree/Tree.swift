@@ -5,27 +5,20 @@ internal import SystemPackage
 /// The replica's items in memory, over the backing tree. Only accessed under the replica's lock.
 ///
 /// An item is loaded exactly when its folder's entries are, so that a folder's names are known completely or not at
-/// all. Large: one lock protects all of it; each property is a separate value, and each source folder has the methods
-/// of its flow.
+/// all. Large: one lock protects all of it, so it has the methods of all flows, each in its source folder.
 final class Tree {
     let root: Node
     let database: ReplicaDatabase
-    var items = NodeIndex()
-    var itemNumbers: ItemNumbers
-    private var openFolders: [Node] = []
+    var items: NodeIndex
     /// The mark of our placeholders.
     let mark: DatalessMark
     let clock: RunClock
     var unrecorded = Unrecorded()
-    /// Which of its state is on the disks.
-    var rounds = Rounds()
     var pending = PendingIndex()
-    var storeNames: StoreNames
-    var answers = AnswerLog()
+    var store: StoreView
     /// The changes that the daemon's own requests at the mount will make.
     var presentations = Presentations()
     var wanted = WantedItems()
-    var policy = StorePolicy()
     /// Nil if the tree is known to be as recorded.
     var scan: ScanState?
 
@@ -34,12 +27,12 @@ final class Tree {
         mark: DatalessMark, clock: RunClock
     ) {
         self.mark = mark
-        storeNames = StoreNames(interim: InterimName(mark: mark.value))
+        store = StoreView(names: StoreNames(interim: InterimName(mark: mark.value)))
+        items = NodeIndex(numbers: ItemNumbers(next: nextNumber))
         root =
             rootRow?.makeNode(parent: nil, now: clock.now())
             ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
-        itemNumbers = ItemNumbers(next: nextNumber)
         self.database = database
         self.clock = clock
         let isOfFormerRelease = !root.dirty.isEmpty || root.failure != nil
@@ -73,7 +66,7 @@ final class Tree {
     /// Creates a node for a new item in `parent`.
     /// - Parameter number: The item's former number, if no other item has it; nil for a new one.
     func addNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
-        let node = Node(number: former ?? itemNumbers.take(), parent: parent, name: name, kind: kind)
+        let node = Node(number: former ?? items.numbers.take(), parent: parent, name: name, kind: kind)
         if kind == .folder { node.children = [:] }
         insert(node)
         parent.children?[name] = node
@@ -126,7 +119,7 @@ final class Tree {
 
     /// Ends the wait after a failure, because of an edit or the store's newer state.
     func clearFailure(_ node: Node) {
-        storeNames.clearStuck(node)
+        store.names.clearStuck(node)
         guard node.failure != nil else { return }
         node.failure = nil
         pending.tell(node)
@@ -134,7 +127,7 @@ final class Tree {
 
     func setBase(_ base: Base?, of node: Node) {
         if base?.version.content != node.base?.version.content { node.syncedSize = nil }
-        if let former = items.setBase(base, of: node) { answers.note(former) }
+        if let former = items.setBase(base, of: node) { store.answers.note(former) }
         note(node)
     }
 
@@ -182,28 +175,14 @@ final class Tree {
             throw error
         }
         folder.descriptor = opened
-        openFolders.append(folder)
+        items.noteOpen(folder)
         return opened
     }
-
-    /// How many folders are kept open, with a descriptor each.
-    private static let mostOpenFolders = 1024
 
     /// Closes a node's descriptor.
     func closeDescriptor(of node: Node) {
         guard node.descriptor >= 0, node !== root else { return }
         close(node.descriptor)
         node.descriptor = -1
-    }
-
-    /// If too many folders are open, closes those that were opened first.
-    func closeFolders() {
-        guard openFolders.count > Self.mostOpenFolders else { return }
-        let surplus = openFolders.count - Self.mostOpenFolders / 2
-        for folder in openFolders.prefix(surplus) where folder.descriptor >= 0 && folder.parent != nil {
-            close(folder.descriptor)
-            folder.descriptor = -1
-        }
-        openFolders.removeFirst(surplus)
     }
 }

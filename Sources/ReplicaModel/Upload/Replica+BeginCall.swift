@@ -98,10 +98,10 @@ extension Replica {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
                 if fields.contains(.contents), node.kind == .file {
-                    try outgoing.takeContents(of: node, at: place, tree.policy.privileges)
+                    try outgoing.takeContents(of: node, at: place, tree.store.privileges)
                 } else {
                     try place.hold { (file) throws(Errno) in
-                        _ = try outgoing.takeMetadata(of: node, file, tree.policy.privileges)
+                        _ = try outgoing.takeMetadata(of: node, file, tree.store.privileges)
                     }
                 }
                 // A new item has no empty fields (statement 85).
@@ -190,7 +190,7 @@ extension Replica {
     }
 
     fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
-        ItemIdentifier("\(templatePrefix)-\(tree.itemNumbers.take().rawValue)")
+        ItemIdentifier("\(templatePrefix)-\(tree.items.numbers.take().rawValue)")
     }
 }
 

@@ -37,7 +37,7 @@ extension Replica {
             tree.endFlight(node)
             if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
-            if outgoing.isInterim { tree.storeNames.noteStuck(node) }
+            if outgoing.isInterim { tree.store.names.noteStuck(node) }
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {
@@ -168,7 +168,7 @@ extension Replica {
                 tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + 1)
                 return false
             }
-            let count = tree.storeNames.noteCollision(of: node)
+            let count = tree.store.names.noteCollision(of: node)
             if count > StoreNames.mostCollisions {
                 let error = RemoteStoreError.filenameCollision(other)
                 let retryAt = tree.clock.now() + backoff(count - StoreNames.mostCollisions)

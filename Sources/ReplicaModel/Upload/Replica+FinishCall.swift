@@ -16,7 +16,7 @@ extension Replica {
     ) throws(ReplicaError) -> (outcome: Finished, answers: UInt64) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let outcome = try tree.adoptAnswer(outgoing, result, hadTwin: hadTwin)
-            return (outcome, tree.answers.count)
+            return (outcome, tree.store.answers.count)
         }
     }
 
@@ -47,7 +47,7 @@ extension Replica {
                 (node.sent, node.sentContent) = (nil, nil)
                 tree.note(node)
                 guard node.isDoubtful else { return nil }
-                return Incoming(identifier: item.identifier, item: item, asked: tree.answers.count)
+                return Incoming(identifier: item.identifier, item: item, asked: tree.store.answers.count)
             }
         }
         if let item {
@@ -60,7 +60,7 @@ extension Replica {
             tree.endFlight(node)
             node.flags.remove(.createSent)
             node.sentContent = nil
-            if !tree.policy.recognizesCreates { node.flags.insert(.mayAlreadyExist) }
+            if !tree.store.recognizesCreates { node.flags.insert(.mayAlreadyExist) }
             if node.isDeleted { tree.drop(node) } else { tree.note(node) }
         }
         return nil

@@ -22,7 +22,7 @@ extension Tree {
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
-        storeNames.clearCollisions(of: node)
+        store.names.clearCollisions(of: node)
         guard isStillSent(node, outgoing) else {
             if let item = result.item { try handOver(item, outgoing) }
             return .item(nil)
@@ -46,7 +46,7 @@ extension Tree {
         if case .modify = outgoing.call, former?.identifier == item.identifier { supersede(node, outgoing.fields) }
         let synced = outgoing.fields.contains(.contents) ? node.syncedSinceSent : node.syncedSize
         bind(node, item, outgoing, isOther: result.shouldFetchContent)
-        answers.note(item.identifier)
+        store.answers.note(item.identifier)
         endCall(of: node, outgoing)
         guard !node.isDeleted else {
             node.sentContent = nil
@@ -118,7 +118,7 @@ extension Tree {
     func endFlight(_ node: Node) {
         node.isInFlight = false
         node.isResolving = false
-        answers.noteCall(about: node.base?.identifier)
+        store.answers.noteCall(about: node.base?.identifier)
         if node.isPending { pending.tell(node) } else { pending.wake() }
     }
 
@@ -165,7 +165,7 @@ extension Tree {
         var base = Base(item, parent: place?.parent ?? .root)
         if let place { base.name = place.name }
         setBase(base, of: tombstone)
-        answers.note(item.identifier)
+        store.answers.note(item.identifier)
         tombstone.flags.remove(.createSent)
         (tombstone.sent, tombstone.sentContent) = (nil, nil)
         note(tombstone)
@@ -209,7 +209,7 @@ extension Tree {
             let place = try place(of: node)
             let own = try errnos { () throws(Errno) in
                 try place.hold { (file) throws(Errno) in
-                    try file.metadata(fields, node.kind, try file.status(), policy.privileges)
+                    try file.metadata(fields, node.kind, try file.status(), store.privileges)
                 }
             }
             return own.fields(differingFrom: metadata).isEmpty

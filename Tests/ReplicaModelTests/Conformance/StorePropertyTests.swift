@@ -66,10 +66,10 @@ import Testing
         store.properties.longestName = 100
         bench.engine.askNow()
         try await bench.settle()
-        #expect(bench.replica.withTree { $0.policy.isCaseSensitive } == false)
+        #expect(bench.replica.withTree { $0.store.isCaseSensitive } == false)
         let long = FileName(String(repeating: "n", count: 200))
         #expect(
-            bench.replica.withTree { $0.storeNames.conflicts.free(besides: long) { _ in false } }.bytes.count == 100)
+            bench.replica.withTree { $0.store.names.conflicts.free(besides: long) { _ in false } }.bytes.count == 100)
     }
 
     /// The new name of a renamed item immediately differs from all others in the store.

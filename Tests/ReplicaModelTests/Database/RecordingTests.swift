@@ -95,7 +95,7 @@ import Threads
     @Test func numbersAreNotUsedTwiceAfterACrash() async throws {
         let bench = try Bench()
         // More than were reserved at the start.
-        bench.replica.withTree { $0.itemNumbers.skip(1 << 20) }
+        bench.replica.withTree { $0.items.numbers.skip(1 << 20) }
         #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
         try bench.replica.record()
         try bench.write("1", to: "one")

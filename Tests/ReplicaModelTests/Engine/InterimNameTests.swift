@@ -162,7 +162,7 @@ import Threads
     {
         let bench = try Bench()
         let name = bench.replica.withTree {
-            $0.storeNames.interim.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
+            $0.store.names.interim.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.store.names.conflicts)
         }
         for folder in ["d", "e"] { bench.store.makeFolder(folder) }
         bench.store.write("one", to: "d/" + name.description)

@@ -100,14 +100,14 @@ import Threads
         let store = MemoryStore()
         for name in ["a", "b"] { store.write(name, to: name) }
         let bench = try Self.makeBench(store)
-        bench.replica.withTree { $0.policy.recordsUse = true }
+        bench.replica.withTree { $0.store.recordsUse = true }
         try await bench.settle()
         #expect(try await bench.read("a") == "a")
         try bench.replica.record()
         bench.pass(120)
         bench.clockSet.withLock { $0 += jump }
         try bench.restart()
-        bench.replica.withTree { $0.policy.recordsUse = true }
+        bench.replica.withTree { $0.store.recordsUse = true }
         bench.pass(120)
         #expect(try await bench.read("b") == "b")
         try bench.replica.record()
