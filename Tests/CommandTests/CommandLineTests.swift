@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -82,7 +83,7 @@ import Testing
     static func path(_ text: String) -> ControlPath { ControlPath(bytes: text.utf8) }
 
     @Test(arguments: ExitReason.allCases.filter { $0 != .success })
-    func failuresEndWithTheirStatus(code: ExitReason) async throws {
+    func failuresExitWithTheirCode(code: ExitReason) async throws {
         let domain = try FakeDomain { _, _ in throw ControlFailure(code, "no such luck") }
         let result = try await Programs.replica("approve", in: domain.folder)
         #expect(result.isOneClearLine(code: code.rawValue, containing: "replica: no such luck"), "\(result)")
@@ -113,14 +114,14 @@ import Testing
         (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "no domain named nope"),
         (["mount", "nope", "/mnt"], "no domain named nope"), (["unmount", "nope"], "no domain named nope"),
     ])
-    func wrongInputIsOneClearLine(arguments: [String], text: String) async throws {
+    func invalidInputIsReportedInOneLine(arguments: [String], text: String) async throws {
         let domain = try FakeDomain()
         let result = try await run(Programs.replica, arguments, environment: domain.environment)
         #expect(result.isOneClearLine(code: result.code, containing: text) && result.code > 0, "\(result)")
         #expect(!result.errors.contains("topsecret"))
     }
 
-    @Test func theStatusesOfWrongInput() async throws {
+    @Test func invalidInputExitsWithItsCode() async throws {
         let domain = try FakeDomain()
         for (arguments, code) in [
             (["frob"], ExitReason.usage), (["status", "nope"], .noSuchDomain),
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func whichDomainIsAskedForWhereThereAreMany() async throws {
+    @Test func anAmbiguousCommandAsksForADomain() async throws {
         let folder = try TemporaryFolder()
         let none = try await Programs.replica("pending", in: folder)
         #expect(none.code == ExitReason.noSuchDomain.rawValue)
@@ -277,7 +278,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func waitEndsAfterItsTime() async throws {
+    @Test func waitTimesOut() async throws {
         let domain = try FakeDomain { _, _ in
             try await Task.sleep(for: .seconds(3600))
             return .done
@@ -289,7 +290,7 @@ import Testing
     }
 
     /// For a folder, items that can't be evicted are only listed, except with a strict eviction.
-    @Test func evictionThatIsRefusedSaysSo() async throws {
+    @Test func aRefusedEvictionIsReported() async throws {
         let refused = EvictionRefusal(path: Self.path("a"), code: "unsyncedEdits", message: "not in the store yet")
         let domain = try FakeDomain { _, _ in .evicted(EvictionResult(items: 0, bytes: 0, refused: [refused])) }
         let strict = try await Programs.replica("evict", "photos:a", "--strict", in: domain.folder)
@@ -304,7 +305,7 @@ import Testing
 
     /// What fails for one of several paths is reported, and the others are done all the same.
     @Test(arguments: ["evict", "download", "pin", "unpin", "forget", "reimport", "resend"])
-    func severalPathsAreAsManyRequests(command: String) async throws {
+    func eachPathIsARequest(command: String) async throws {
         let domain = try FakeDomain { request, _ in
             guard request.path != Self.path("b") else { throw ControlFailure(.refused, "photos:b: pinned") }
             return .done
@@ -325,7 +326,7 @@ import Testing
             "status", "status photos --json", "list", "pending", "evict photos:a", "--help", "help status", "--version",
             "completion bash", "stores",
         ])
-    func whatCannotBePrintedIsAFailure(words: String) async throws {
+    func failedOutputIsAFailure(words: String) async throws {
         let domain = try FakeDomain { request, events in
             if case .pending = request { try await events.send(.items([MessageTests.itemStatus])) }
             return request == .status ? .domain(MessageTests.domainStatus) : .done
@@ -338,7 +339,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test(arguments: ["--help", "--version"]) func neitherIsThatOfTheOtherProgram(word: String) async throws {
+    @Test(arguments: ["--help", "--version"]) func failedOutputOfTheOtherProgramIsAFailure(word: String) async throws {
         let result = try await run("/bin/sh", "-c", "exec '\(Programs.mount)' \(word) >/dev/full")
         #expect(result.code == 2 && result.errors == "mount.replica: standard output: No space left on device\n")
     }

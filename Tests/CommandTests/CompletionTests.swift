@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
     ]
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func domainsFilesAndWordsAreCompleted(shell: String) async throws {
+    func domainsPathsAndOptionsAreCompleted(shell: String) async throws {
         let folder = try TemporaryFolder()
         for name in ["photos", "music"] { try Self.makeDomain(name, in: folder) }
         try folder.write("", to: "phrases.txt")
@@ -104,7 +105,7 @@ import Testing
     }
 
     /// Every error that the user can resolve is offered.
-    @Test func theErrorsAreThoseThatCanBeResolved() async throws {
+    @Test func onlyResolvableErrorsAreCompleted() async throws {
         let script = try await run(Programs.replica, "--generate-completion-script", "bash")
         for code in Domain.resolvable { #expect(script.output.contains(code), "\(code)") }
     }

@@ -12,7 +12,7 @@ import Threads
 @Suite(.serialized) struct ControlServerTests {
     static let progress = MessageTests.progress
 
-    @Test func answersWithEventsBefore() async throws {
+    @Test func eventsPrecedeTheAnswer() async throws {
         let domain = try FakeDomain { request, events in
             try await events.send(.progress(Self.progress))
             try await events.send(.items([MessageTests.itemStatus]))
@@ -50,7 +50,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func nobodyListensAfterStop() async throws {
+    @Test func noConnectionIsAcceptedAfterAStop() async throws {
         let domain = try FakeDomain { _, _ in .done }
         _ = try await domain.ask(.hello)
         try await domain.stop()
@@ -93,7 +93,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func aTimeoutIsTheClientsAndCancelsTheRequest() async throws {
+    @Test func aClientsTimeoutCancelsTheRequest() async throws {
         let isCancelled = Locked(false)
         let domain = try FakeDomain { _, _ in
             do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.withLock { $0 = true } }
@@ -106,7 +106,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func stopLetsTheAnswerUnderWayOut() async throws {
+    @Test func aStopFinishesTheAnswerInProgress() async throws {
         let isAsked = Locked(false)
         let mayEnd = Locked(false)
         let domain = try FakeDomain { _, _ in
@@ -122,7 +122,7 @@ import Threads
         try await stopped
     }
 
-    @Test func aSlowReaderHoldsUpItsOwnRequestOnly() async throws {
+    @Test func aSlowReaderBlocksNoOtherClient() async throws {
         let sent = Locked(0)
         let domain = try FakeDomain { request, events in
             guard request == .watch else { return .done }
@@ -151,7 +151,7 @@ import Threads
 
 /// Clients that don't keep to the protocol.
 @Suite(.serialized) struct ControlServerAbuseTests {
-    @Test func nonsenseIsAnsweredAndTheConnectionGoesOn() async throws {
+    @Test func anInvalidLineIsAnsweredAndTheConnectionStaysOpen() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let lines = try await onThread {
             let client = try RawClient(domain)
@@ -163,7 +163,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func aClientMayEndItsSideAndStillReads() async throws {
+    @Test func aHalfClosedConnectionGetsItsAnswer() async throws {
         let domain = try FakeDomain { _, events in
             try await events.send(.progress(MessageTests.progress))
             return .done
@@ -180,7 +180,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func aLineWithoutEndIsCutOff() async throws {
+    @Test func anOverlongLineClosesTheConnection() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let line = try await onThread {
             let client = try RawClient(domain)
@@ -193,7 +193,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func aNumberUnderWayIsRefused() async throws {
+    @Test func aDuplicateRequestIDIsRejected() async throws {
         let mayEnd = Locked(false)
         let domain = try FakeDomain { _, _ in
             _ = try await eventually { mayEnd.withLock { $0 } }
@@ -210,7 +210,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func manyClientsComeAndGo() async throws {
+    @Test func manyClientsConnectAndDisconnect() async throws {
         let domain = try FakeDomain { _, _ in .done }
         for _ in 0..<20 {
             try await onThread {

@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         #expect(error?.message == "credentials=\(file) can be read by others: chmod 600 it")
     }
 
-    @Test func refusesWhatIsNoFile() throws {
+    @Test func refusesAnythingButAFile() throws {
         let folder = try TemporaryFolder()
         let fifo = folder.path.appending("fifo")
         #expect(mkfifo(fifo.string, 0o600) == 0)

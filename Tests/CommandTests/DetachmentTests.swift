@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ReplicaControl
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 import Threads

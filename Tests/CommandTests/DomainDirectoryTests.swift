@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
         #expect(DomainDirectory.searchPath(environment: [:], user: user).map(\.root) == [expected])
     }
 
-    @Test func domainsAreSortedAndOtherEntriesPassedOver() throws {
+    @Test func domainsAreSortedAndOtherEntriesSkipped() throws {
         let folder = try TemporaryFolder()
         for name in ["b", "a"] { _ = try FakeDomain(name, in: folder) }
         try folder.write("x", to: "replica/file")
@@ -60,7 +61,7 @@ import Testing
         #expect(found.socket == real.state.appending("control.sock"))
     }
 
-    @Test func anUnreadableDomainKeepsItsNameAndHidesNoOther() throws {
+    @Test func anUnreadableDomainIsListed() throws {
         let folder = try TemporaryFolder()
         _ = try FakeDomain("good", in: folder)
         try folder.makeFolder("replica/broken/tree")
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aStateWithoutATreeIsNoDomain() throws {
+    @Test func aStateWithoutATreeIsNotADomain() throws {
         let folder = try TemporaryFolder()
         let fake = try FakeDomain("half", in: folder)
         #expect(rmdir(fake.state.appending("tree").string) == 0)
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func recordsComeBack() throws {
+    @Test func recordsAreReadAsWritten() throws {
         let record = DomainRecord(
             name: try DomainName("ü"), store: try StoreURL("file:///s"), options: ["cache-max=1G"])
         #expect(try DomainRecord(json: record.json()) == record)
@@ -147,7 +148,7 @@ import Testing
         ("new", "store=file:///srv/x", "new"), ("file:///srv/music", "ro", "music"),
         ("file:///other/photos", "ro", "photos 2"), ("file:///", "ro", "file"), ("file:///srv/.x", "ro", "x"),
     ])
-    func makesWhatIsNotThere(spec: String, options: String, name: String) throws {
+    func createsMissingFolders(spec: String, options: String, name: String) throws {
         guard case .new(let found, _, let root) = try select(spec, "/mnt", "-o", options) else {
             Issue.record("not new")
             return
@@ -156,7 +157,7 @@ import Testing
         #expect(root.root == roots[0].root)
     }
 
-    @Test func refusesWhatCannotBeMeant() throws {
+    @Test func refusesInvalidNames() throws {
         #expect(throws: ControlFailure(.noSuchDomain, "no domain named new; store=URL creates one")) {
             try select("new", "/mnt")
         }

@@ -1,4 +1,5 @@
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 

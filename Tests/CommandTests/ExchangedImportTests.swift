@@ -53,7 +53,7 @@ import Testing
         #expect(symlink(folder.path.appending("victim").string, media) == 0)
     }
 
-    @Test func aLinkOnTheWayLeadsNowhereElse() throws {
+    @Test func aLinkReplacedDuringAnImportIsNotFollowed() throws {
         let folder = try Self.makeFolders()
         try Self.bringUp(in: folder, meanwhile: { Self.redirect(in: folder) })
         #expect(Self.text("data/d/tree/file", in: folder) == "media/photos")
@@ -69,7 +69,7 @@ import Testing
         #expect(Self.text("victim/photos/file", in: folder) == "victim/photos")
     }
 
-    @Test func anotherDirectoryOfTheNameIsNotTakenIn() throws {
+    @Test func aReplacedDirectoryIsNotImported() throws {
         let folder = try Self.makeFolders()
         let failure = #expect(throws: ControlFailure.self) {
             try Self.bringUp(

@@ -64,7 +64,7 @@ import Testing
         #expect(try failure(errno, of: request) == ControlFailure(.refused, "photos:a/b: \(words)"))
     }
 
-    @Test func errorsOfOtherKindsHaveTheirWords() throws {
+    @Test func errorsOfOtherTypesHaveMessages() throws {
         let request = ControlRequest.wait(path: Self.path)
         let own = ControlFailure(.busy, "/mnt is in use by bash (7)")
         #expect(try failure(own, of: request) == own)

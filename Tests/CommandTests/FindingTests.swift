@@ -8,7 +8,7 @@ import Testing
 @Suite struct FindingTests {
     typealias Severity = Finding.Severity
 
-    @Test func aGoodMachineAndDomainAreFine() {
+    @Test func aHealthyMachineAndDomainHaveNoFindings() {
         let findings = MachineFacts().findings + DomainFacts().findings
         #expect(findings.allSatisfy { $0.severity == .fine && $0.command == nil }, "\(findings)")
         var seen = Set(findings.map(\.check))
@@ -259,7 +259,7 @@ import Testing
         #expect(ShellWord.quoted(Array(text.utf8)) == quoted)
     }
 
-    @Test func aFindingIsOneLine() {
+    @Test func findingsAreSingleLines() {
         var finding = Finding.warning(.disk, "a\nb\u{1B}[2J", mend: "mend")
         finding.domain = "photos"
         #expect(finding.line == "warning  photos: disk: a?b?[2J; to fix it: mend")

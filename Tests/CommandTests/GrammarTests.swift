@@ -28,7 +28,7 @@ import Testing
         ["photos", "/mnt", "-o", "rw", "-o", "ro"], ["-t", "replica", "photos", "/mnt", "-o", "ro"],
         ["-o", "ro", "--", "photos", "/mnt"], ["photos", "/mnt", "-t", "fuse.replica", "-o", "rw,,ro,"],
     ])
-    func wordsMayComeInAnyOrder(words: [String]) throws {
+    func argumentsMayBeInAnyOrder(words: [String]) throws {
         guard case .mount(let request) = try Invocation(words) else {
             Issue.record("not a mount")
             return
@@ -93,7 +93,7 @@ import Testing
         ("ro", ["ro"]), ("ro,rw", []), ("rw,ro", ["ro"]), ("noexec,nosuid,nodev,exec", ["nosuid", "nodev"]),
         ("relatime,noatime", ["noatime", "relatime"]), ("sync,dirsync,async", ["dirsync"]), ("", []),
     ])
-    func ofContradictingOptionsTheLastCounts(text: String, vfs: [String]) throws {
+    func theLastOfContradictingOptionsApplies(text: String, vfs: [String]) throws {
         #expect(try MountOptions(text).vfs == vfs)
     }
 
@@ -126,13 +126,13 @@ import Testing
         #expect(options.domain.credentials == "/etc/secret")
     }
 
-    @Test func scannersDownloadNothingUntilSaidOtherwise() throws {
+    @Test func scannersDownloadNothingByDefault() throws {
         #expect(try MountOptions("ro").domain.noHydrate.contains("tumblerd"))
         #expect(try MountOptions("nohydrate=").domain.noHydrate == [])
         #expect(try DomainOptions(texts: ["nohydrate="]).noHydrate == [])
     }
 
-    @Test func domainOptionsComeBackFromTheirTexts() throws {
+    @Test func domainOptionsAreParsedAsWritten() throws {
         let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G").domain
         #expect(options.texts == ["nohydrate=a:b", "cache-max=2G"])
         #expect(try DomainOptions(texts: options.texts) == options)
@@ -188,7 +188,7 @@ import Testing
         (["--serve", "--add", "a"], "--serve and --add are mutually exclusive"),
         (["--remove", "a", "some"], "what to keep must be dirty, downloaded or none"),
     ])
-    func wrongLinesSayOneClearThing(words: [String], message: String) {
+    func invalidLinesAreReportedInOneSentence(words: [String], message: String) {
         #expect(throws: MountUsageError(message)) { try Invocation(words) }
     }
 
@@ -202,7 +202,7 @@ import Testing
         #expect(throws: MountUsageError("unknown option 'user_id'")) { try MountOptions("ro,user_id=0") }
     }
 
-    @Test func sloppyPassesOverUnknownOptions() throws {
+    @Test func sloppyIgnoresUnknownOptions() throws {
         #expect(try Self.mount("a", "/b", "-s", "-o", "frob=1,ro").options.vfs == ["ro"])
     }
 

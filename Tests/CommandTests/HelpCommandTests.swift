@@ -1,4 +1,6 @@
 import Foundation
+import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 /// `replica help` leads to the manual pages and to the completion scripts.
@@ -13,7 +15,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"]) func completionsAreThoseThatAreInstalled(shell: String) async throws {
+    @Test(arguments: ["bash", "zsh", "fish"]) func completionsEqualTheInstalledOnes(shell: String) async throws {
         let printed = try await run(Programs.replica, "completion", shell)
         let installed = try await run(Programs.replica, "--generate-completion-script", shell)
         #expect(printed.code == 0 && printed.output == installed.output && printed.output.count > 1000)

@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
             script, ["--from", Programs.folder.path] + arguments, environment: ["HOME": home.path.string])
     }
 
-    @Test func allOfItIsInstalledAndNothingIsLeft() async throws {
+    @Test func everythingIsInstalledAndRemoved() async throws {
         let home = try TemporaryFolder()
         // Foreign files stay, even an empty folder.
         try home.makeFolder(".local/share/zsh")
@@ -44,7 +45,7 @@ import Testing
         #expect(try Self.listing(home.path.string) == before)
     }
 
-    @Test func aPrefixThatWasMadeGoesToo() async throws {
+    @Test func aCreatedPrefixIsRemoved() async throws {
         let home = try TemporaryFolder()
         let prefix = "\(home.path)/a/prefix of öurs & 100%|"
         let result = try await Self.install("--user", "--prefix", prefix, home: home)

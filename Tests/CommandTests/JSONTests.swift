@@ -71,9 +71,9 @@ import Testing
         ]
     }()
 
-    @Test func everyObjectHasItsTable() { #expect(Set(Self.samples.keys) == Set(Self.sections.keys)) }
+    @Test func everyObjectIsDocumented() { #expect(Set(Self.samples.keys) == Set(Self.sections.keys)) }
 
-    @Test(arguments: samples.keys.sorted()) func everyFieldHasItsRow(name: String) throws {
+    @Test(arguments: samples.keys.sorted()) func everyFieldIsDocumented(name: String) throws {
         let (sample, rows) = (try #require(Self.samples[name]), try #require(Self.sections[name]))
         // Includes fields that this sample lacks.
         let fields = Mirror(reflecting: sample).children.compactMap(\.label)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func everyValueIsNamed() {
+    @Test func everyValueIsDocumented() {
         let fields = Self.sections
         func check<Value: CaseIterable & RawRepresentable<String>>(
             _ values: Value.Type, _ object: String, _ field: String
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// By its option and by its row.
-    @Test func everyCommandIsListed() async throws {
+    @Test func everyCommandIsDocumented() async throws {
         let script = try await run(Programs.replica, "--experimental-dump-help")
         let dump = try JSONDecoder().decode(HelpDump.self, from: Data(script.output.utf8))
         let printing = (dump.command.subcommands ?? []).filter { command in
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// The real output of a program.
-    @Test func aListedDomainIsOne() async throws {
+    @Test func aListIsDecodedAsDomains() async throws {
         let domain = try FakeDomain()
         let said = try await Programs.replica("list", "--json", in: domain.folder)
         let printed = try JSONDecoder().decode([String: Printed].self, from: Data(said.output.utf8))

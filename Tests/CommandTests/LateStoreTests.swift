@@ -55,12 +55,8 @@ import Threads
     }
 
     @Test func propertiesAreSavedWithTheDomain() throws {
-        let state = FilePath("/var/tmp/replica-known-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        try #require(mkdir(state.string, 0o700) == 0)
-        defer {
-            unlink(state.appending("store.json").string)
-            rmdir(state.string)
-        }
+        let folder = try TemporaryFolder()
+        let state = folder.path
         #expect(KnownProperties.read(state: state) == nil)
         var properties = StoreProperties()
         properties.fields = [.contents, .place]

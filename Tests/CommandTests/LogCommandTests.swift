@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 /// The output of `replica log`, also while the log grows.
 @Suite struct LogCommandTests {
-    @Test func theLogIsPrintedWithNothingThatATerminalObeys() async throws {
+    @Test func theLogIsPrintedWithoutControlCharacters() async throws {
         let domain = try FakeDomain()
         let none = try await Programs.replica("log", in: domain.folder)
         #expect(none.isOneClearLine(code: ExitReason.noSuchItem.rawValue, containing: "has no daemon.log"), "\(none)")

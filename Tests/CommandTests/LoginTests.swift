@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
         #expect(LoginPlace(try StoreURL(url))?.text == place)
     }
 
-    @Test(arguments: ["file:///folder", "sftp://host/folder"]) func someStoresHaveNone(url: String) throws {
+    @Test(arguments: ["file:///folder", "sftp://host/folder"]) func someStoresHaveNoLogin(url: String) throws {
         #expect(LoginPlace(try StoreURL(url)) == nil)
     }
 
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// In whatever way its user is written, and never for another place that looks like it.
-    @Test func aPlaceIsComparedByItsParts() throws {
+    @Test func loginPlacesAreComparedByTheirParts() throws {
         let folder = try TemporaryFolder()
         let logins = Logins(folder: folder.path, service: nil)
         for spelling in ["davs://me@home@host/", "davs://a+b@host/", "davs://m%65@host/", "davs://%4a@host/"] {
@@ -131,7 +132,7 @@ import Testing
     }
 
     /// What could not be read again would take all other logins with it.
-    @Test func onlyWhatCanBeReadAgainIsKept() throws {
+    @Test func onlyLoginsThatCanBeReadBackAreSaved() throws {
         let folder = try TemporaryFolder()
         let logins = Logins(folder: folder.path, service: nil)
         let place = try #require(LoginPlace(StoreURL("davs://me@host")))
@@ -159,7 +160,7 @@ import Testing
     }
 
     /// A command that was killed leaves nothing for ever.
-    @Test func noHalfWrittenFileStays() throws {
+    @Test func noPartialFileIsLeft() throws {
         let folder = try TemporaryFolder()
         let logins = Logins(folder: folder.path, service: nil)
         let place = try #require(LoginPlace(StoreURL("s3://bucket")))
@@ -167,7 +168,7 @@ import Testing
         #expect(try logins.forget(place) == nil && access(new.string, F_OK) != 0)
     }
 
-    @Test func theLoginThatADomainUsedIsNoted() throws {
+    @Test func theLoginOfADomainIsRecorded() throws {
         let folder = try TemporaryFolder()
         #expect(DomainLogin.place(state: folder.path) == nil)
         for place in ["davs://me@host", "s3://bucket?endpoint=http://h", "davs://me@host"] {

@@ -37,7 +37,7 @@ import Testing
             })
     }
 
-    @Test func everyCommandHasItsSectionWithItsOptions() async throws {
+    @Test func everyCommandAndItsOptionsAreDocumented() async throws {
         let dump = try await run(Programs.replica, "--experimental-dump-help")
         let program = try JSONDecoder().decode(HelpDump.self, from: Data(dump.output.utf8)).command
         let everywhere: Set = ["--help", "-h", "--version", "--json"]
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func theFormsForTheCommandAreInControl() throws {
+    @Test func theInternalFormsAreDocumentedInControl() throws {
         let file = Self.folder.deletingLastPathComponent().appending(path: "docs/CONTROL.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         for form in Invocation.Form.allCases { #expect(text.contains("`mount.replica \(form.rawValue) "), "\(form)") }
@@ -106,7 +106,7 @@ import Testing
         for name in [ControlSocket.name, MountRecord.name] { #expect(files.contains(name.string[...]), "\(name)") }
     }
 
-    @Test func theExitCodesAreTheCommands() throws {
+    @Test func theExitCodesAreThoseOfTheCommand() throws {
         let codes = try Self.page("replica.1").compactMap { $0.firstMatch(of: #/^\.It (\d+)$/#) }.compactMap {
             Int32($0.1)
         }

@@ -60,23 +60,23 @@ import Testing
         return item
     }
 
-    @Test(arguments: requests) func requestsComeBack(request: ControlRequest) throws {
+    @Test(arguments: requests) func requestsAreDecodedAsEncoded(request: ControlRequest) throws {
         let line = try ControlLine.encode(RequestLine(id: 3, request: request))
         #expect(line.last == 0x0A && line.dropLast().allSatisfy { $0 != 0x0A })
         #expect(try ControlLine.decodeRequest(line) == RequestLine(id: 3, request: request))
     }
 
-    @Test(arguments: answers) func answersComeBack(answer: ControlAnswer) throws {
+    @Test(arguments: answers) func answersAreDecodedAsEncoded(answer: ControlAnswer) throws {
         let line = try ControlLine.encode(ReplyLine(id: 3, answer: answer))
         #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, answer: answer))
     }
 
-    @Test(arguments: events) func eventsComeBack(event: ControlEvent) throws {
+    @Test(arguments: events) func eventsAreDecodedAsEncoded(event: ControlEvent) throws {
         let line = try ControlLine.encode(ReplyLine(id: 3, event: event))
         #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, event: event))
     }
 
-    @Test(arguments: ExitReason.allCases) func failuresComeBack(code: ExitReason) throws {
+    @Test(arguments: ExitReason.allCases) func failuresAreDecodedAsEncoded(code: ExitReason) throws {
         let reply = ReplyLine(id: 3, failure: ControlFailure(code, "no"))
         #expect(try ControlLine.decode(ReplyLine.self, from: try ControlLine.encode(reply)) == reply)
     }
@@ -125,7 +125,7 @@ import Testing
         #expect(throws: ControlFailure.self) { try ControlLine.decodeRequest(line.utf8) }
     }
 
-    @Test func linesAreCutAnywhere() throws {
+    @Test func linesMayArriveInPieces() throws {
         var buffer = LineBuffer()
         var lines: [String] = []
         for byte in "one\n\ntwo\nthr".utf8 {

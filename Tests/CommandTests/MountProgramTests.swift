@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -86,7 +87,7 @@ import Testing
         #expect(options.createsStore)
     }
 
-    @Test func itsFailureIsOurs() async throws {
+    @Test func aFailureOfMountReplicaIsReported() async throws {
         let line = #"echo '{"id":0,"failure":{"code":"cannotImport","message":"/x: a mountpoint"}}'; exit 11"#
         let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: line)
         #expect(result.isOneClearLine(code: 11, containing: "replica: /x: a mountpoint"), "\(result)")
@@ -139,7 +140,7 @@ import Testing
             (["file://u:topsecret@/x", "/b"], 1, "the store URL contains a secret"),
             (["--probe"], 1, "usage: mount.replica --probe URL table|json"),
         ] as [([String], Int32, String)])
-    func wrongLinesEndWithMountsStatus(arguments: [String], code: Int32, text: String) async throws {
+    func invalidLinesExitWithTheCodesOfMount(arguments: [String], code: Int32, text: String) async throws {
         let result = try await run(Programs.mount, arguments)
         #expect(result.isOneClearLine(code: code, containing: "mount.replica: \(text)"), "\(result)")
         #expect(!result.errors.contains("topsecret"))
@@ -173,7 +174,7 @@ import Testing
             (["--import", "photos", "/x", "file:///x"], .domainExists), (["--serve"], .usage),
             (["--add", "new", "file:///x", "-o", "frob"], .usage),
         ] as [([String], ExitReason)])
-    func commandsAnswerWithALine(arguments: [String], code: ExitReason) async throws {
+    func commandFormsPrintOneReply(arguments: [String], code: ExitReason) async throws {
         let domain = try FakeDomain()
         let result = try await run(Programs.mount, arguments, environment: domain.environment)
         let reply = try ControlLine.decode(ReplyLine.self, from: result.output.utf8)
@@ -194,7 +195,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func aRunningDaemonsRefusalIsMountsFailure() async throws {
+    @Test func aRefusalOfTheDaemonIsAFailureOfMount() async throws {
         let domain = try FakeDomain { _, _ in throw ControlFailure(.busy, "mounted on /elsewhere already") }
         let result = try await run(Programs.mount, "photos", "/", environment: domain.environment)
         #expect(result.isOneClearLine(code: 32, containing: "mounted on /elsewhere already"), "\(result)")

@@ -102,7 +102,7 @@ import Testing
             "\(row): \(String(describing: refusal))")
     }
 
-    @Test func aStoreThatIsNoDirectoryIsNowhere() {
+    @Test func aStoreWithoutADirectoryOverlapsNothing() {
         #expect(NewDomainPlaces(directory: Self.place("/d"), store: nil, state: Self.place("/s")).refusal == nil)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The umask of what a daemon starts, which has none itself.
 @Suite struct ProgramUmaskTests {
-    @Test func programsHaveTheUmaskOfWhoStartedTheDaemon() async {
+    @Test func programsGetTheUmaskOfTheDaemonsCaller() async {
         await #expect(processExitsWith: .exitCode(0)) {
             umask(0o027)
             ProgramUmask.clear()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func withoutADaemonItIsThatOfThisProcess() async {
+    @Test func withoutADaemonProgramsGetTheUmaskOfThisProcess() async {
         await #expect(processExitsWith: .exitCode(0)) {
             umask(0o027)
             exit(spawned("umask") == "0027\n" && ownUmask() == 0o027 ? 0 : 1)

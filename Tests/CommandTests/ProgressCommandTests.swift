@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test(arguments: commands)
-    func aPipeGetsTheResultAlone(words: [String]) async throws {
+    func onlyTheResultIsWrittenToAPipe(words: [String]) async throws {
         let domain = try domain()
         let result = try await run(Programs.replica, words, environment: domain.environment)
         // A machine so slow that this takes seconds is shown whole lines of progress.
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: commands)
-    func aTerminalHasOneLineThatIsWrittenAgain(words: [String]) async throws {
+    func aTerminalShowsOneUpdatedLine(words: [String]) async throws {
         let domain = try domain()
         let shown = try await onTerminal("replica \(words.joined(separator: " ")) >/dev/null", domain)
         // Each overwrites the one before, and the last one is erased.
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// Standard output does not go to the terminal.
-    @Test func itNeverWrapsAndAnErrorIsOnALineOfItsOwn() async throws {
+    @Test func progressNeverWrapsAndErrorsGetTheirOwnLine() async throws {
         let domain = try domain(thenFails: true)
         let shown = try await onTerminal("replica evict photos:a", columns: 36, domain)
         let lines = shown.split(separator: "\r\n", omittingEmptySubsequences: false)
@@ -78,7 +78,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func theResultIsOnALineOfItsOwn() async throws {
+    @Test func theResultGetsItsOwnLine() async throws {
         let domain = try domain()
         let shown = try await onTerminal("replica evict photos:a", domain)
         #expect(shown.hasSuffix(" \rphotos:a is evicted\r\n"), "\(shown.debugDescription)")

@@ -58,7 +58,7 @@ import Testing
                 == "\r0 of 1 item, offline: the store?[2J can't be reached")
     }
 
-    @Test func eachIsWrittenOverTheOneBefore() {
+    @Test func eachLineOverwritesTheLast() {
         var display = ProgressDisplay(isTerminal: true)
         #expect(display.show(Self.progress((99, 1000)), columns: 80, now: 0) == "\r99 of 1000 items")
         #expect(display.show(Self.progress((9, 10)), columns: 80, now: 0) == "\r9 of 10 items   ")
@@ -71,7 +71,7 @@ import Testing
         #expect(display.end(keepsLine: true) == "\n")
     }
 
-    @Test func elsewhereALineComesNowAndThen() {
+    @Test func withoutATerminalLinesArePrintedRarely() {
         var display = ProgressDisplay(isTerminal: false)
         var lines: [Int: String] = [:]
         for second in 0...2000 {

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import ReplicaControl
+import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 /// `replica remove --all`: its question, and the domains that it never touches.
@@ -24,13 +26,13 @@ import Testing
         for domain in domains { try await domain.stop() }
     }
 
-    @Test func nothingIsAskedWhereNothingIs() async throws {
+    @Test func withoutDomainsNothingIsAsked() async throws {
         let result = try await Programs.replica("remove", "--all", in: try TemporaryFolder())
         #expect(result.code == 0 && result.output == "" && result.errors == "", "\(result)")
     }
 
     @Test(arguments: [("y", true), ("Yes", true), ("n", false), ("", false), ("nonsense", false)])
-    func onATerminalItAsks(answer: String, isMeant: Bool) async throws {
+    func aTerminalIsAsked(answer: String, isMeant: Bool) async throws {
         let domain = try FakeDomain { _, _ in .done }
         // script(1) gives it a terminal; its output and the typed text come as one text.
         let command = "echo '\(answer)' | script -qec \"'\(Programs.replica)' remove --all\" /dev/null"

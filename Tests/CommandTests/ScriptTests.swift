@@ -28,12 +28,12 @@ import Testing
         #expect(result.code == 0, "\(result.output)")
     }
 
-    @Test(arguments: [["--frob"], ["a", "b", "c"]]) func runRefusesWhatItDoesNotKnow(arguments: [String]) async throws {
+    @Test(arguments: [["--frob"], ["a", "b", "c"]]) func runRejectsUnknownArguments(arguments: [String]) async throws {
         let result = try await run(Self.root.appending(path: "scripts/run").path, arguments)
         #expect(result.isOneClearLine(code: 1, containing: "usage: scripts/run [DIR [MOUNTPOINT]]"), "\(result)")
     }
 
-    @Test func installRefusesWhatItDoesNotKnow() async throws {
+    @Test func installRejectsUnknownArguments() async throws {
         let result = try await run(Self.root.appending(path: "scripts/install").path, "--prefx", "/nowhere")
         #expect(result.code == 1)
         #expect(result.errors.split(separator: "\n").count == 1)

@@ -6,7 +6,7 @@ import Testing
 
 /// `replica` knows a domain's files without the model: both have the same names for them.
 @Suite struct StateEntryTests {
-    @Test func namesAreTheModels() {
+    @Test func namesEqualThoseOfTheModel() {
         let folders = StateFolders(root: "/state")
         let named: [(StateEntry, FilePath)] = [
             (.tree, folders.tree), (.staging, folders.staging), (.kept, folders.kept), (.deleted, folders.deleted),

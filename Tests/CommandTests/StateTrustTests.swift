@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
         #expect(error?.path.lastComponent == folder.path.lastComponent)
     }
 
-    @Test func itsErrorNamesThePath() throws {
+    @Test func theErrorNamesThePath() throws {
         let folder = try TemporaryFolder()
         let domain = try FakeDomain("d", in: folder)
         #expect(throws: Never.self) { try StateTrust.check(domain.state) }

@@ -112,7 +112,7 @@ import Testing
             (DomainState.idle, 0, 0, 0), (.stopped, 0, 0, 0), (.syncing, 0, 0, 0), (.idle, 1, 0, 8), (.idle, 0, 1, 8),
             (.offline, 0, 0, 8), (.disconnected, 0, 0, 8), (.held, 0, 0, 8),
         ] as [(DomainState, Int, Int, Int32)])
-    func checkEndsWithEight(state: DomainState, errors: Int, conflicts: Int, code: Int32) async throws {
+    func checkExitsWithEight(state: DomainState, errors: Int, conflicts: Int, code: Int32) async throws {
         let domain = try FakeDomain { _, _ in
             var status = MessageTests.domainStatus
             (status.state, status.errors, status.conflicts) = (state, errors, conflicts)
@@ -125,14 +125,14 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func checkOfAnItemLooksAtItsError() async throws {
+    @Test func checkOfAnItemReportsItsError() async throws {
         let domain = try FakeDomain { _, _ in .item(MessageTests.itemStatus) }
         let result = try await Programs.replica("status", "--check", "photos:a", in: domain.folder)
         #expect(result.code == ExitReason.needsAttention.rawValue)
         try await domain.stop()
     }
 
-    @Test func listsComeInParts() async throws {
+    @Test func longListsAreSentInParts() async throws {
         let domain = try FakeDomain { request, events in
             for _ in 0..<3 { try await events.send(.items([MessageTests.itemStatus, MessageTests.itemStatus])) }
             return .done
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// The names are for programs (`--json`); users get words.
-    @Test func fieldsAndEventsAreWords() async throws {
+    @Test func fieldsAndEventsHaveReadableNames() async throws {
         let fields = [
             "contents", "filename", "parent", "lastUsedDate", "tags", "favoriteRank", "modificationDate", "mode",
             "extendedAttributes", "deletion",
@@ -230,7 +230,7 @@ import Testing
         try await domain.stop()
     }
 
-    @Test func conflictsAndEventsAreLines() async throws {
+    @Test func conflictsAndEventsArePrintedAsLines() async throws {
         let domain = try FakeDomain { _, events in
             for event in MessageTests.events { try await events.send(event) }
             return .done

@@ -8,7 +8,7 @@ import Testing
         Reach(zip(groups ?? modes.map { _ in 0 }, modes).map { Reach.Step(group: $0, mode: $1) })
     }
 
-    @Test func everyFolderOfThePathCounts() {
+    @Test func allFoldersOfThePathAreChecked() {
         let table: [(modes: [UInt32], others: Bool, group: Bool)] = [
             ([0o755, 0o755], true, true), ([0o755, 0o700], false, false), ([0o700, 0o755], false, false),
             ([0o755, 0o750], false, true), ([0o750, 0o755], false, true), ([0o755, 0o705], true, false),

@@ -1,4 +1,3 @@
-import Glibc
 import Logging
 import ReplicaControl
 import ReplicaModel
@@ -12,12 +11,10 @@ import Testing
     /// `-v`: the log contains each call of the store, without names.
     @Test(arguments: [Logger.Level.debug, .warning])
     func aVerboseDaemonLogsTheCallsOfItsStore(level: Logger.Level) async throws {
-        let folder = "/var/tmp/replica-test-\(getpid())-verbose-\(level)"
-        try #require(mkdir(folder, 0o700) == 0)
-        defer { rmdir(folder) }
+        let folder = try TemporaryFolder()
         let log = LogLines()
         let store = StoreFactory.reopen(
-            try StoreURL("file://\(folder)"), state: FilePath("/nowhere"), credentials: nil, log.logger(level))
+            try StoreURL("file://\(folder.path)"), state: FilePath("/nowhere"), credentials: nil, log.logger(level))
         _ = try await store.item(.root)
         #expect(log.text.contains("store call item=replica:root method=item") == (level == .debug))
     }

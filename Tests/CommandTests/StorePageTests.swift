@@ -12,7 +12,7 @@ import WebDAVStore
         Dictionary(uniqueKeysWithValues: names.map { ($0, false) })
     }
 
-    @Test func theOptionsOfABucketAreThoseThatAreRead() throws {
+    @Test func theOptionsOfABucketAreDocumented() throws {
         let names = S3Address.Option.allCases.map(\.rawValue)
         let section = ".Ss s3://bucket/folder?name=value"
         #expect(try ManualTests.listed(in: section, of: "replica-stores.7") == Self.declared(names))
@@ -20,7 +20,7 @@ import WebDAVStore
         for name in names { #expect(refusal?.description.contains(name) == true, "\(name)") }
     }
 
-    @Test func theOptionsOfAWebDAVFolderAreThoseThatAreRead() throws {
+    @Test func theOptionsOfAWebDAVFolderAreDocumented() throws {
         let names = WebDAVAddress.Option.allCases.map(\.rawValue)
         let section = ".Ss davs://[user@]host[:port]/path?name=value"
         #expect(try ManualTests.listed(in: section, of: "replica-stores.7") == Self.declared(names))
@@ -31,7 +31,7 @@ import WebDAVStore
     }
 
     /// A page lists the schemes that have a store here, and the folders that programs are searched in.
-    @Test func theKindsOfStoresAreThoseThatThereAre() throws {
+    @Test func everyKindOfStoreIsDocumented() throws {
         let page = try ManualTests.page("replica-stores.7")
         let sections = page.filter { $0.hasPrefix(".Ss ") }.map { String($0.dropFirst(4).prefix { $0 != ":" }) }
         #expect(sections == ["file", "sftp", "s3", "davs", "rclone", "NAME"])

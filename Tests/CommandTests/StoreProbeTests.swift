@@ -23,7 +23,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: findings.map { ($0.topic, $0) })
     }
 
-    @Test func aStoreThatDoesWhatItSaysHolds() async throws {
+    @Test func aTruthfulStorePasses() async throws {
         let found = try await probe(MemoryPathStorage())
         for (topic, finding) in found {
             #expect(finding.verdict != .broken, "\(topic): \(finding.finding)")
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Times come from outside, and may have any value.
-    @Test func timesAtTheEndsHaveADistance() {
+    @Test func extremeTimesHaveADistance() {
         let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
         #expect(KeptTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
         #expect(KeptTrial.distance(first, last) == .max && KeptTrial.distance(last, last) == 0)
@@ -55,7 +55,7 @@ import Testing
         #expect(found["renaming"]?.verdict == .kept)
     }
 
-    @Test func aWeakStoreIsWeakAndNotBroken() async throws {
+    @Test func aWeakStoreIsNotReportedAsBroken() async throws {
         var properties = PathStorageProperties()
         (properties.createStrength, properties.replaceStrength) = (.checked, .none)
         (properties.keepsModes, properties.keepsSymlinks, properties.isCaseSensitive) = (
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// The last writer wins there, regardless of the answers: the finding says so.
-    @Test func aStoreThatLooksAndThenActsIsNotBroken() async throws {
+    @Test func aStoreThatChecksBeforeItWritesIsNotReportedAsBroken() async throws {
         var properties = PathStorageProperties()
         (properties.createStrength, properties.replaceStrength) = (.checked, .checked)
         let found = try await probe(MemoryPathStorage(properties)) { LyingPaths(storage: $0, isLate: true) }
@@ -131,7 +131,7 @@ import Testing
         #expect(words?.contains("\n") == false)
     }
 
-    @Test func itIsOneLineForEachThing() {
+    @Test func eachFindingIsOneLine() {
         #expect(
             StoreProbe.line(ProbeFinding("new files", .broken, "both did"))
                 == "new files       BROKEN  both did")

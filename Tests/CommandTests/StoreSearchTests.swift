@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -7,13 +8,13 @@ import Testing
 @Suite struct StoreSearchTests {
     private static let environment = ["HOME": "/home/me", "PATH": "/usr/bin:/bin::relative:/usr/bin:/opt/bin"]
 
-    @Test func rootLooksInTheSystemsFoldersOnly() {
+    @Test func rootSearchesOnlySystemFolders() {
         let search = StoreSearch(environment: Self.environment, isRoot: true)
         #expect(search.folders == ["/usr/lib/replica/stores", "/usr/local/lib/replica/stores"])
         #expect(search.places(of: "s3").first == "/usr/lib/replica/stores/replica-store-s3")
     }
 
-    @Test func aUserHasThoseOfTheUserAndThePathToo() {
+    @Test func aUsersFoldersAndPathAreSearched() {
         let search = StoreSearch(environment: Self.environment, isRoot: false)
         let own: [FilePath] = ["/home/me/.local/lib/replica/stores", "/usr/bin", "/bin", "/opt/bin"]
         #expect(search.folders == StoreSearch.system + own)

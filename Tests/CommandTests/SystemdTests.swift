@@ -1,4 +1,6 @@
 import Foundation
+import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import mount_replica
@@ -16,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [("60", 60.0), ("0", 0), ("2.5", 2.5)])
-    func theUnitLimitsTheFlush(text: String, seconds: Double) {
+    func theUnitSetsTheFlushLimit(text: String, seconds: Double) {
         let service = SystemdSettings([SystemdSettings.flushVariable: text], process: 1)
         #expect(service.flush == seconds && service.complaints.isEmpty && service.notice == nil)
     }
@@ -28,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [("7", 3.0), (nil, 3.0), ("8", nil), ("", nil)] as [(String?, Double?)])
-    func theWatchdogIsThatOfThisProcess(process: String?, seconds: Double?) {
+    func theWatchdogIsOnlyForItsProcess(process: String?, seconds: Double?) {
         var environment = [SystemdNotice.variable: "@x", "WATCHDOG_USEC": "3000000"]
         environment["WATCHDOG_PID"] = process
         #expect(SystemdSettings(environment, process: 7).watchdog == seconds)

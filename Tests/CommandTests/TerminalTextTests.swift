@@ -2,6 +2,7 @@ import ChildProcess
 import Foundation
 import Glibc
 import ReplicaControl
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         "\u{FEFF}",
     ]
 
-    @Test(arguments: harmful) func oneRuleHoldsForAll(scalar: Unicode.Scalar) throws {
+    @Test(arguments: harmful) func allOutputsUseOneFilter(scalar: Unicode.Scalar) throws {
         let text = "a\(scalar)b"
         #expect(PlainText.of(Array(text.utf8)) == "a b")
         #expect(Format.path(Array(text.utf8)) == "a?b")
@@ -31,13 +32,15 @@ import Testing
     }
 
     /// Joiners are parts of words and of emoji.
-    @Test(arguments: ["می\u{200C}خواهم", "👩\u{200D}🚀", "ü e\u{301} 日本"]) func lettersStay(text: String) throws {
+    @Test(arguments: ["می\u{200C}خواهم", "👩\u{200D}🚀", "ü e\u{301} 日本"]) func printableCharactersAreKept(text: String)
+        throws
+    {
         #expect(PlainText.of(Array(text.utf8)) == text && Format.path(Array(text.utf8)) == text)
         #expect(try DomainName(text).text == text)
         #expect(try StoreURL("rclone:a:\(text)").rest == "a:\(text)")
     }
 
-    @Test func onlyTabsAreLeftInALine() {
+    @Test func ofControlCharactersOnlyTabsAreKept() {
         #expect(Format.line("a\tb\u{1B}]0;x\u{7}\nc\u{202E}") == "a\tb?]0;x??c?")
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
         #expect((UnitName.mount(at: Array(path.utf8)) ?? "") + "\n" == result.output)
     }
 
-    @Test func aTooLongNameGetsNoUnit() {
+    @Test func anOverlongNameIsRejected() {
         let longest = UnitName.service(of: String(repeating: "-", count: 59))
         #expect(longest?.utf8.count == 252)
         #expect(UnitName.service(of: String(repeating: "-", count: 60)) == nil)
@@ -28,7 +29,7 @@ import Testing
         #expect(UnitName.mount(at: Array(path.utf8)) == nil)
     }
 
-    @Test func everyWordIsTakenForWhatItIs() {
+    @Test func specialCharactersAreQuoted() {
         let unit = UnitText(
             program: Array("/opt/a b/mount.replica".utf8), domain: "$X %n", directory: Array("/m \"\\\n/é;".utf8),
             options: [Array("ro,nohydrate=a:b".utf8)], environment: ["XDG_DATA_HOME": "/d %h"])

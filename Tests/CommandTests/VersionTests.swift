@@ -1,11 +1,13 @@
 import Foundation
 import ProcessStore
 import ReplicaControl
+import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 /// The output of both programs for `--version`.
 @Suite struct VersionTests {
-    @Test func bothProgramsSayWhatTheySpeak() async throws {
+    @Test func bothProgramsPrintTheirProtocols() async throws {
         let mount = try await run(Programs.mount, "--version")
         let lines = mount.output.split(separator: "\n").map(String.init)
         try #require(mount.code == 0 && mount.errors.isEmpty && lines.count == 7, "\(mount)")
@@ -22,7 +24,7 @@ import Testing
     }
 
     /// The other program may be of another release, or missing.
-    @Test func theOtherProgramSpeaksForItself() async throws {
+    @Test func theVersionOfTheOtherProgramIsAsked() async throws {
         let folder = try TemporaryFolder()
         let replica = try await Programs.replicaBesideFakeMount(script: "echo mount.replica 9.9", in: folder)
         #expect(try await run(replica, "--version").output == "replica \(programVersion)\nmount.replica 9.9\n")
@@ -39,7 +41,7 @@ import Testing
         exec "$1" --version
         """
 
-    @Test func theVersionsOfDocumentsAreThose() throws {
+    @Test func documentsNameTheCurrentVersions() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "docs")
         func page(_ name: String) throws -> String {

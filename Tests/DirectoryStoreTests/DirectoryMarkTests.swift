@@ -31,7 +31,7 @@ import Threads
         return store.tree.marks.withLock { $0.checks }
     }
 
-    @Test func aFolderIsLookedThroughOnce() async throws {
+    @Test func aFolderIsSearchedOnce() async throws {
         #expect(try await looks(100, among: 50) <= 50 + 100)
         #expect(try await looks(100, among: 200) <= 200 + 100)
     }
@@ -73,7 +73,7 @@ import Threads
         #expect(marks.name(of: ItemIdentifier("mark"), in: .root) == nil)
     }
 
-    @Test func theLongestUnaskedFolderIsForgottenFirst() {
+    @Test func theLeastRecentlyUsedFolderIsDroppedFirst() {
         var marks = MarkIndex()
         let folders = (1...9).map { ItemKey(inode: $0, birth: 0, link: 0) }
         for folder in folders {

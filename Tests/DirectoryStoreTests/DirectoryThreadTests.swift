@@ -32,7 +32,7 @@ import Threads
     }
 
     /// What is being sent may block for long, all of it at once.
-    @Test func aReadWaitsForNoSender() async throws {
+    @Test func aReadDoesNotWaitForUploads() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         try await ShellClient(root: scratch.root).write([1], to: "x")
@@ -45,7 +45,7 @@ import Threads
         for sender in senders { await sender.value }
     }
 
-    @Test func aCallFromThereChangesNoThread() async throws {
+    @Test func aCallFromAThreadOfTheStoreStaysThere() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         try await ShellClient(root: scratch.root).write([1], to: "x")

@@ -6,7 +6,7 @@ import Testing
 /// The packed table says what plain dictionaries would.
 @Suite struct EntryTableTests {
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func tableIsLikeDictionaries(seed: UInt64) {
+    func aTableBehavesLikeDictionaries(seed: UInt64) {
         var dice = Dice(state: seed)
         var (table, model) = (EntryTable(), Model())
         let keys = (1...60).map { ItemKey(inode: $0, birth: 7, link: $0 % 9 == 0 ? $0 : 0) }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 7, 100] as [UInt64]) func aRingOfHintsEndsTheWayUp(length: UInt64) {
+    @Test(arguments: [1, 2, 3, 7, 100] as [UInt64]) func aCycleOfHintsIsDetected(length: UInt64) {
         var table = EntryTable()
         let keys = (0..<length).map { ItemKey(inode: 10 + $0, birth: 7, link: 0) }
         for (index, key) in keys.enumerated() {
@@ -87,7 +87,7 @@ import Testing
         #expect(table.entry(at: EntryPlace(parent: .root, name: FileName("file 99950")))?.inode == 99_950)
     }
 
-    @Test func oldEntriesAreHintsAfterALoss() {
+    @Test func entriesBecomeHintsAfterLostEvents() {
         var table = EntryTable()
         let (folder, file) = (ItemKey(inode: 1, birth: 1, link: 0), ItemKey(inode: 2, birth: 1, link: 0))
         table.list(.root)

@@ -28,7 +28,7 @@ import Testing
         await expectFailure("cannotSynchronize") { _ = try DirectoryStore(path: "\(scratch.path)/file") }
     }
 
-    @Test func aRootThatIsAwayIsUnreachableAndHeals() async throws {
+    @Test func aMissingRootIsUnreachableUntilItIsBack() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let file = try await store.make("file", "text")
         _ = try await store.all()
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// An empty disk in the place of a full one is not a deletion: the user has to confirm it.
-    @Test func anotherDirectoryInItsPlaceIsNoDeletion() async throws {
+    @Test func aReplacedRootDeletesNothing() async throws {
         let store = try DirectoryStore(path: scratch.root)
         try await store.make("file", "text")
         _ = try await store.all()
@@ -60,7 +60,7 @@ import Testing
         await expectFailure("cannotSynchronize") { _ = try await restarted.enumerateChanges(from: anchor) }
     }
 
-    @Test func anotherDirectoryIsReachedByNoCall() async throws {
+    @Test func noCallReachesAReplacedRoot() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let file = try await store.make("file", "text")
         _ = try await store.all()
@@ -82,7 +82,7 @@ import Testing
         #expect(try await store.all().map(\.filename) == [FileName("new")])
     }
 
-    @Test func afterARestartItIsReachedByNoCallEither() async throws {
+    @Test func noCallReachesAReplacedRootAfterARestart() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let file = try await store.make("file", "text")
         let anchor = try await store.currentAnchor()
@@ -100,7 +100,7 @@ import Testing
         await expectFailure("syncAnchorExpired") { _ = try await restarted.enumerateChanges(from: anchor) }
     }
 
-    @Test(.enabled(if: isRoot)) func aDiskThatHasAnotherNumberNowIsTheSame() async throws {
+    @Test(.enabled(if: isRoot)) func aDiskWithANewDeviceNumberIsRecognized() async throws {
         let images = ["\(scratch.path)/image", "\(scratch.path)/other"]
         let (disk, path) = (scratch.root, "\(scratch.root)/store")
         func mount(_ image: String) throws { try #require(try run("mount", "-o", "loop", image, disk) == 0) }
@@ -171,14 +171,14 @@ import Testing
         try await store.rewrite(file, "there is room for this")
     }
 
-    @Test(.enabled(if: isRoot)) func anImmutableFolderIsItsOwnTrouble() async throws {
+    @Test(.enabled(if: isRoot)) func anImmutableFolderFailsOnlyItsItems() async throws {
         let store = try DirectoryStore(path: scratch.root)
         try #require(try run("chattr", "+i", scratch.root) == 0)
         defer { #expect(throws: Never.self) { try run("chattr", "-i", scratch.root) } }
         await expectFailure("itemUnavailable") { try await store.make("new", "text") }
     }
 
-    @Test(.enabled(if: isRoot)) func aReadOnlyDiskSaysWhy() async throws {
+    @Test(.enabled(if: isRoot)) func aReadOnlyDiskIsReported() async throws {
         try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
         let path = scratch.root
         defer { #expect(throws: Never.self) { try run("umount", path) } }

@@ -10,7 +10,7 @@ import Testing
 /// changes.
 @Suite(.serialized) struct FeedModelTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func followerKnowsTheTree(seed: UInt64) async throws {
+    func aFollowerOfTheFeedKnowsTheTree(seed: UInt64) async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         var actor = RandomClient(root: scratch.root, seed: seed)

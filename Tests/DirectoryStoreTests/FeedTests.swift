@@ -17,7 +17,7 @@ import Threads
         other = ShellClient(root: scratch.root)
     }
 
-    @Test func ownChangesMakeNoNoise() async throws {
+    @Test func ownChangesAreNotReported() async throws {
         _ = try await store.all()
         let anchor = try await store.currentAnchor()
         let folder = try await store.make("folder")
@@ -82,7 +82,7 @@ import Threads
         #expect(Set(batch.deleted) == Set(items.map(\.identifier)))
     }
 
-    @Test func moveToUnlistedFolderIsNoDelete() async throws {
+    @Test func aMoveToAnUnlistedFolderIsNotADeletion() async throws {
         try await other.makeFolder("unlisted")
         try await other.write([1], to: "file")
         let file = try await store.child("file")
@@ -145,7 +145,7 @@ import Threads
         #expect(try await store.item(first.identifier).filename == FileName("one"))
     }
 
-    @Test func moveOutOfTheTreeIsADelete() async throws {
+    @Test func aMoveOutOfTheTreeIsADeletion() async throws {
         let folder = try await store.make("folder")
         let file = try await store.make("file", "text", in: folder.identifier)
         _ = try await store.all()
@@ -158,7 +158,7 @@ import Threads
         await expectFailure("noSuchItem") { _ = try await store.item(file.identifier) }
     }
 
-    @Test func folderMovesWithItsListedContent() async throws {
+    @Test func aFolderMovesWithItsListedEntries() async throws {
         let folder = try await store.make("folder")
         let file = try await store.make("file", "text", in: folder.identifier)
         _ = try await store.all()
@@ -234,7 +234,7 @@ import Threads
         _ = try await store.changes(from: next) { _, deleted in deleted == [file.identifier] }
     }
 
-    @Test func signalsComeWithoutAsking() async throws {
+    @Test func signalsAreSentUnasked() async throws {
         _ = try await store.all()
         let signals = store.signals()
         try await other.write([1], to: "file")

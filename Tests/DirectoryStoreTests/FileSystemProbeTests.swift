@@ -9,7 +9,7 @@ import Testing
 
 /// What is found out about a store's file system.
 @Suite(.serialized) struct FileSystemProbeTests {
-    @Test func linuxKeepsAll() throws {
+    @Test func linuxFileSystemsKeepEverything() throws {
         for place in ["/var/tmp", "/dev/shm"] {
             let scratch = try Scratch(in: place)
             let folder = try Linux.open(path: scratch.root, O_RDONLY)
@@ -34,7 +34,7 @@ import Testing
 
     /// A full one, in bytes or files, does not seem to be another file system than it is.
     @Test(arguments: ["size=64k,nr_inodes=1000", "size=1m,nr_inodes=4"])
-    func aFullOneIsTakenForWhatItIs(_ options: String) throws {
+    func aFullFileSystemIsProbedCorrectly(_ options: String) throws {
         let scratch = try Scratch()
         try #require(try run("mount", "-t", "tmpfs", "-o", options, "tmpfs", scratch.root) == 0)
         defer { umount2(scratch.root, Int32(MNT_DETACH)) }
@@ -44,7 +44,7 @@ import Testing
         #expect(try !FileManager.default.contentsOfDirectory(atPath: scratch.root).contains { $0.hasPrefix(".") })
     }
 
-    @Test(.enabled(if: FailingDiskTests.isRoot)) func anothersIsTakenForWhatItIs() throws {
+    @Test(.enabled(if: FailingDiskTests.isRoot)) func aDirectoryOfAnotherUserIsProbedCorrectly() throws {
         let scratch = try Scratch()
         let disk = try OtherFileSystem()
         for (root, keeps) in [(scratch.root, true), (disk.root, false)] {
@@ -82,7 +82,7 @@ import Testing
         ("del\u{7F}", "it has a control character"), ("trailing ", "it ends with a space"),
         ("trailing.", "it ends with a dot"), ("...", "it ends with a dot"),
     ])
-    func namesThatWindowsHasOtherUsesFor(_ name: String, _ fault: String?) {
+    func namesReservedByWindowsAreRejected(_ name: String, _ fault: String?) {
         var abilities = FileSystemAbilities()
         #expect(abilities.fault(of: FileName(name)) == nil)
         abilities.takesAnyName = false

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FolderIndexTests {
     /// An event in a folder that can't be read waits, and nobody waits for it.
-    @Test func aBlockedFolderMakesNoLookUnsteady() {
+    @Test func aBlockedFolderInterruptsNoSearch() {
         var index = FolderIndex()
         index.list(.root)
         index.addUnsettled([EntryPlace(parent: .root, name: FileName("a")): [.movedAway, .blocked]])

@@ -31,7 +31,7 @@ import Testing
         Dictionary(try await store.all().map { ("\($0.filename)", $0.identifier) }, uniquingKeysWith: { $1 })
     }
 
-    @Test func noFileIsTheRoot() async throws {
+    @Test func noFileCanPoseAsTheRoot() async throws {
         try await store.make("a", "text")
         try forge("z", .root)
         let found = try await identifiers()
@@ -39,7 +39,7 @@ import Testing
         #expect(found["z"] != .root)
     }
 
-    @Test(arguments: ["0", "z"]) func noFileIsALivingItem(_ name: String) async throws {
+    @Test(arguments: ["0", "z"]) func noFileCanPoseAsAnotherItem(_ name: String) async throws {
         let known = try await store.make("a", "text")
         let folder = try await store.make("d")
         for victim in [known, folder] {
@@ -57,7 +57,7 @@ import Testing
         #expect(again.contains { $0.filename == FileName("a") && $0.identifier == known.identifier })
     }
 
-    @Test(arguments: ["0", "z"]) func aNewDaemonTellsThemApart(_ name: String) async throws {
+    @Test(arguments: ["0", "z"]) func forgedMarksAreDetectedAfterARestart(_ name: String) async throws {
         let known = try await store.make("a", "text")
         try forge(name, known.identifier)
         let fresh = try DirectoryStore(path: scratch.root)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Whatever it meets first, and also where what a file says can't be taken away: who holds a lease keeps all others out.
-    @Test func aFirstListingHasEachItemOnce() async throws {
+    @Test func aFirstListingHasNoDuplicates() async throws {
         let known = try await store.make("m", "text")
         signal(SIGIO, SIG_IGN)
         var held: [Int32] = []
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// What comes while the folder is watched.
-    @Test func theFeedTellsThemApart() async throws {
+    @Test func theFeedDetectsForgedMarks() async throws {
         let known = try await store.make("a", "text")
         _ = try await store.all()
         var anchor = try await store.currentAnchor()

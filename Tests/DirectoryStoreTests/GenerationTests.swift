@@ -94,13 +94,13 @@ import Testing
     }
 
     /// What was put back meanwhile is not made to look like the newer state.
-    @Test func anOlderStateDoesNotCountOn() throws {
+    @Test func anOlderStateIsNotContinued() throws {
         let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
         #expect(try Generation.increment(of: folder, known: Generation(number: 3)) == nil)
         #expect(try Generation(of: folder) == Generation(number: 0))
     }
 
-    @Test func itCountsOnAtOnceAndThenWithChanges() {
+    @Test func theNumberGrowsAtTheStartAndWithChanges() {
         let renewals = GenerationRenewals()
         let (one, two) = (SyncAnchor(bytes: [1]), SyncAnchor(bytes: [2]))
         let begin = ContinuousClock.now

@@ -52,7 +52,7 @@ import Testing
         #expect(try outsideNames == ["file"])
     }
 
-    @Test func specialFilesAreNoItemsButTakeTheirNames() async throws {
+    @Test func specialFilesAreNotItemsButOccupyTheirNames() async throws {
         #expect(mkfifo("\(scratch.root)/fifo", 0o600) == 0)
         #expect(try await store.all().isEmpty)
         await expectFailure("filenameCollision") { try await store.make("fifo", "text") }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aLargeFolderComesInPages() async throws {
+    @Test func aLargeFolderIsListedInPages() async throws {
         for number in 0..<2_500 { #expect(mkdir("\(scratch.root)/\(number)", 0o700) == 0) }
         let first = try await store.enumerateItems(in: .root, from: nil)
         #expect(first.items.count == DirectoryTree.pageSize)

@@ -26,7 +26,7 @@ import Testing
         return try await body()
     }
 
-    @Test func aFileThatIsHeldHidesNoOther() async throws {
+    @Test func aLeasedFileHidesNoOther() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         let held = try await store.make("held", "text")

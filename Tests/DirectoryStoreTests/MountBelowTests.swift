@@ -7,7 +7,7 @@ import Testing
 
 /// What is mounted below a store's root is no part of it, of whichever file system it is.
 @Suite(.enabled(if: geteuid() == 0)) struct MountBelowTests {
-    @Test(arguments: ["bind", "tmpfs"]) func isNoItemAndIsNeverRemoved(kind: String) async throws {
+    @Test(arguments: ["bind", "tmpfs"]) func aMountpointIsNotAnItemAndIsNeverRemoved(kind: String) async throws {
         let scratch = try Scratch()
         let (place, outside) = ("\(scratch.root)/folder/inner", "\(scratch.path)/outside")
         for path in [place, outside] {

@@ -21,7 +21,7 @@ import Threads
 
     /// Something new has its name when an older event has it looked at: the event that it moved is still to come. Of a folder
     /// that is not empty it is certain that it was not replaced.
-    @Test func aLookAheadOfItsEventsIsNoProof() async throws {
+    @Test func aSearchBeforeItsEventsProvesNothing() async throws {
         for folder in ["folder", "unlisted"] { try await other.makeFolder(folder) }
         try await other.write([1], to: "folder/file")
         let item = try await store.child("folder")
@@ -38,7 +38,7 @@ import Threads
     }
 
     /// The same for a file, of which only the event says whether it was replaced or moved.
-    @Test func aFileThatIsMissingIsNotGoneBeforeItsEventSaysSo() async throws {
+    @Test func aMissingFileIsDeletedOnlyByItsEvent() async throws {
         try await other.makeFolder("unlisted")
         try await other.write([1], to: "file")
         let item = try await store.child("file")
@@ -102,7 +102,7 @@ import Threads
     }
 
     /// The folder that it went to can't be searched, for one above that moved as well.
-    @Test func aFolderThatCannotBeSearchedIsNoProof() async throws {
+    @Test func anUnreadableFolderProvesNothing() async throws {
         let (item, anchor) = try await fileAndFolder()
         try await other.move("file", to: "above/unlisted/file")
         let places = ["above", "moved"].map { EntryPlace(parent: .root, name: FileName($0)) }

@@ -17,7 +17,7 @@ import Testing
 
     /// Where no call looks and renames at once, as on network file systems: by links.
     @Test(arguments: StorePromises.all)
-    func keepsPromiseByLookingFirst(_ promise: StorePromise) async throws {
+    func keepsPromiseWithoutAtomicRenames(_ promise: StorePromise) async throws {
         let scratch = try Scratch()
         let root = scratch.root
         var abilities = FileSystemAbilities()
@@ -31,7 +31,7 @@ import Testing
 
     /// But for what only a file system can keep that finds a name in other letters.
     @Test(arguments: StorePromises.all.filter { $0.name != "names that differ in case collide" })
-    func keepsPromiseWithLittle(_ promise: StorePromise) async throws {
+    func keepsPromiseWithFewFeatures(_ promise: StorePromise) async throws {
         let disk = try OtherFileSystem()
         var abilities = FileSystemAbilities()
         (abilities.keepsAttributes, abilities.renamesExactly) = (false, false)
@@ -40,7 +40,7 @@ import Testing
         try await promise.check(try await disk.subject(abilities))
     }
 
-    @Test func itemsKeepTheirNamesOverARestart() async throws {
+    @Test func itemsKeepTheirIdentifiersAcrossARestart() async throws {
         let disk = try OtherFileSystem()
         let first = try disk.store()
         let folder = try await first.make("folder")
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Nothing else says which item it is: what stands at its place.
-    @Test func anEntryThatTakesAPathIsTheItem() async throws {
+    @Test func anEntryAtAKnownPathIsTheItem() async throws {
         let disk = try OtherFileSystem()
         let store = try disk.store()
         let file = try await store.make("file", "one")

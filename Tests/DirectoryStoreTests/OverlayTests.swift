@@ -15,7 +15,7 @@ import Testing
             try await StoreSubject(other: ShellClient(root: root)) { try DirectoryStore(path: root) })
     }
 
-    @Test func itsFilesAreOnAnotherDevice() throws {
+    @Test func filesAreOnAnotherDeviceThanTheirFolder() throws {
         let overlay = try Overlay()
         #expect(FileManager.default.createFile(atPath: "\(overlay.root)/file", contents: Data()))
         var (folder, file) = (stat(), stat())

@@ -11,7 +11,7 @@ import Testing
     private let b = EntryPlace(parent: .root, name: FileName("b"))
     private let c = EntryPlace(parent: .root, name: FileName("c"))
 
-    @Test func placesTellItemsApart() {
+    @Test func pathsIdentifyItems() {
         let keys = PlaceKeys()
         #expect(keys.key(at: a, .file) == keys.key(at: a, .file))
         #expect(keys.key(at: a, .file) != keys.key(at: b, .file))
@@ -46,7 +46,7 @@ import Testing
         #expect(keys.key(at: b, .file) == ItemKey(b, .file, number: 0))
     }
 
-    @Test func theyOutliveTheProcess() throws {
+    @Test func keysSurviveARestart() throws {
         let scratch = try Scratch()
         let path = FilePath("\(scratch.path)/places")
         let strange = EntryPlace(

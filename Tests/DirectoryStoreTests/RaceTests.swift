@@ -76,7 +76,7 @@ import Threads
     }
 
     /// A few bytes are written without a look at the name, more with one: neither stays where the name is taken.
-    @Test(arguments: [1, 200_000]) func aTakenNameKeepsItsFileAndNothingElse(_ size: Int) async throws {
+    @Test(arguments: [1, 200_000]) func aTakenNameKeepsItsFile(_ size: Int) async throws {
         writeTheirs()
         let ours = String(repeating: "o", count: size)
         await expectFailure("filenameCollision") { try await store.make("file", ours) }
@@ -85,7 +85,7 @@ import Threads
     }
 
     /// A file that can't be written there, as on a full disk, does not hide that its name is taken.
-    @Test func aTakenNameIsFoundAlsoWhereNothingCanBeMade() async throws {
+    @Test func aTakenNameIsFoundInAReadOnlyFolder() async throws {
         writeTheirs()
         let create = { [store] (name: String) async throws in
             let template = ItemTemplate(
@@ -101,7 +101,7 @@ import Threads
     }
 
     /// A file has two names for a moment while it is given one by a link. Who finds its name taken just then is told so.
-    @Test func aNameTakenByAFileWithNowOneNameNowTwoIsACollision() async throws {
+    @Test func aNameTakenByAHardLinkIsACollision() async throws {
         writeTheirs()
         let (path, other) = ("\(scratch.root)/file", "\(scratch.root)/other")
         let relink: @Sendable () -> Void = {
@@ -171,7 +171,7 @@ import Threads
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
     }
 
-    @Test func aMoveDuringTheCopyIsNoAbsence() async throws {
+    @Test func aMoveDuringTheCopyIsNotADeletion() async throws {
         let base = try await store.make("file", "base")
         let root = scratch.root
         await expectFailure("serverUnreachable") {
@@ -269,7 +269,7 @@ import Threads
         }
     }
 
-    @Test func newContentsKeepWhatTheOldFileHad() async throws {
+    @Test func newContentsKeepTheAttributesOfTheOldFile() async throws {
         var metadata = ItemMetadata()
         metadata.mode = 0o751
         metadata.tags = "red"

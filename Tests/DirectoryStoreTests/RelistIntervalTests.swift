@@ -15,18 +15,18 @@ import Testing
             (0xEF53, true, false), (0x5846_5342, true, false), (0x9123_683E, false, false), (0x0102_1994, false, false),
             (0x8584_58F6, false, false), (0x4D44, true, false), (0x2011_BAB0, true, false), (0x794C_7630, false, false),
         ] as [(UInt32, Bool, Bool)])
-    func whichFileSystems(_ type: UInt32, _ isOnDevice: Bool, _ isShared: Bool) {
+    func onlyNetworkFileSystemsAreListedAgain(_ type: UInt32, _ isOnDevice: Bool, _ isShared: Bool) {
         #expect(FileSystemType(rawValue: type).isShared(isOnDevice: isOnDevice) == isShared)
     }
 
-    @Test func thePauseFollowsTheListing() {
+    @Test func thePauseDependsOnTheDurationOfAListing() {
         let looking = RelistInterval(interval: .seconds(60))
         #expect(looking.pause(after: .zero) == .seconds(60))
         #expect(looking.pause(after: .seconds(6)) == .seconds(60))
         #expect(looking.pause(after: .seconds(42)) == .seconds(420))
     }
 
-    @Test func ownFileSystemsAreNotLookedAt() throws {
+    @Test func localFileSystemsAreNotListedAgain() throws {
         for path in ["/var/tmp", "/dev/shm"] {
             let scratch = try Scratch(in: path)
             #expect(try DirectoryStore(path: scratch.root).tree.relistInterval == nil)

@@ -31,7 +31,7 @@ import Testing
     }
 
     /// From an append-only folder nothing is unlinked, but links are made.
-    @Test func halfARenameIsUndone() async throws {
+    @Test func anInterruptedRenameIsUndone() async throws {
         let (from, to) = (try await store.make("from"), try await store.make("to"))
         let file = try await store.make("file", "text", in: from.identifier)
         try flag("+a", "from")
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Neither can be undone, or the daemon was killed: both names are there until the next try.
-    @Test func halfARenameIsBroughtToItsEnd() async throws {
+    @Test func anInterruptedRenameIsCompleted() async throws {
         let store = try Self.open(scratch, keepsAttributes: false)
         let (from, to) = (try await store.make("from"), try await store.make("to"))
         let file = try await store.make("file", "text", in: from.identifier)
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Another file of that name is no half of a rename.
-    @Test func anotherFileIsLeft() async throws {
+    @Test func anotherFileIsNotTouched() async throws {
         let file = try await store.make("file", "text")
         try await store.make("other", "text")
         await expectFailure("filenameCollision") { try await store.rename(file, to: "other") }

@@ -19,7 +19,7 @@ import Testing
         await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
     }
 
-    @Test func identifiersAndVersionsStay() async throws {
+    @Test func identifiersAndVersionsSurviveARestart() async throws {
         let first = try DirectoryStore(path: scratch.root)
         let folder = try await first.make("folder")
         try await first.make("file", "text", in: folder.identifier)
@@ -43,7 +43,7 @@ import Testing
         #expect(try await store.all(in: inner.identifier).map(\.filename) == [FileName("second")])
     }
 
-    @Test func remainsOfADeadDaemonDoNotKeepAFolder() async throws {
+    @Test func remainsOfADeadDaemonDoNotBlockARemoval() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let folder = try await store.make("folder")
         try Data("half".utf8).write(to: URL(filePath: "\(scratch.root)/folder/.replica-tmp-0123456789abcdef-1"))
@@ -51,7 +51,7 @@ import Testing
         #expect(try await store.all().isEmpty)
     }
 
-    @Test func anItemMovedMeanwhileIsFound() async throws {
+    @Test func anItemMovedDuringTheStopIsFound() async throws {
         let first = try DirectoryStore(path: scratch.root)
         let folder = try await first.make("folder")
         let file = try await first.make("file", "text")
@@ -84,7 +84,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test func nothingOfOursStays() async throws {
+    @Test func noTemporaryFileIsLeft() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let file = try await store.make("file", "text")
         let changed = try await store.rewrite(file, "changed")

@@ -6,21 +6,15 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A temporary directory, which is removed with this object.
+/// A directory for a store, with a folder around it; removed with this object.
 final class Scratch: Sendable {
-    let path: String
+    private let folder: TemporaryFolder
+    var path: String { folder.path.string }
 
-    /// Makes a directory below `parent`, which decides the file system.
+    /// - Parameter parent: Determines the filesystem.
     init(in parent: String = "/var/tmp") throws {
-        path = "\(parent)/replica-store-\(UUID().uuidString)"
-        for folder in [path, root] {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        }
-    }
-
-    deinit {
-        // A directory that can't be removed is left in /tmp.
-        try? FileManager.default.removeItem(atPath: path)
+        folder = try TemporaryFolder(in: parent, mode: 0o755)
+        try folder.makeFolder("store")
     }
 
     /// The directory that stores are given.

@@ -6,7 +6,7 @@ import Testing
 
 /// The space that a directory store reports.
 @Suite struct SpaceTests {
-    @Test func itIsThatOfItsFileSystem() async throws {
+    @Test func theSpaceIsThatOfTheFileSystem() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         var status = statvfs()
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Whatever is at the path of a disk that is not mounted.
-    @Test func anotherDirectoryInItsPlaceIsNotAsked() async throws {
+    @Test func aReplacedRootIsNotAsked() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         #expect(rename(scratch.root, scratch.path + "/away") == 0 && mkdir(scratch.root, 0o755) == 0)

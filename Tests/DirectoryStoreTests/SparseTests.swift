@@ -42,7 +42,7 @@ import Threads
         return try #require(answer.item)
     }
 
-    @Test func anUploadKeepsThem() async throws {
+    @Test func anUploadKeepsHoles() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         #expect(try await make(store, scratch).size == Self.size)
@@ -53,7 +53,7 @@ import Threads
     }
 
     /// Where both have holes nothing is read; data against a hole is another content.
-    @Test func equalOnesAreRecognised() async throws {
+    @Test func equalSparseFilesAreRecognized() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         let first = try await make(store, scratch)

@@ -44,7 +44,7 @@ import Threads
     }
 
     /// sysfs has no such files; a folder that is gone proves nothing.
-    @Test func aFilesystemWithoutUnnamedFilesIsAskedOnce() throws {
+    @Test func missingSupportForUnnamedFilesIsRemembered() throws {
         let gone = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
         try FileManager.default.removeItem(atPath: scratch.root)
         #expect(!store.tree.namesLater(in: gone))
@@ -54,7 +54,7 @@ import Threads
         #expect(store.tree.canNameLater.withLock { $0 } == false)
     }
 
-    @Test func aNameThatIsTakenMeanwhileStays() async throws {
+    @Test func aNameTakenDuringTheWriteIsKept() async throws {
         let (root, path) = (scratch.root, "\(scratch.root)/a")
         await expectFailure("filenameCollision") {
             try await store.make("a", "ours") {
@@ -66,7 +66,7 @@ import Threads
     }
 
     /// ext4 answers EPERM for a file without a name there.
-    @Test func aFolderThatIsRemovedBeforeIsGone() async throws {
+    @Test func aFolderRemovedBeforeTheWriteIsReported() async throws {
         let folder = try await store.make("folder")
         try await store.make("a", "text", in: folder.identifier)
         let open = try store.tree.openFolder(folder.identifier)
@@ -76,7 +76,7 @@ import Threads
         }
     }
 
-    @Test func aFolderThatIsRemovedMeanwhileIsNoCollision() async throws {
+    @Test func aFolderRemovedDuringTheWriteIsNotACollision() async throws {
         let folder = try await store.make("folder")
         let path = "\(scratch.root)/folder"
         await expectFailure("serverUnreachable") {

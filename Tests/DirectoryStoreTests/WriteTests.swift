@@ -70,7 +70,7 @@ import Testing
         #expect(try await told(["one", "two", "three"], &anchor) == ["one", "two", "three"])
     }
 
-    @Test func onlyWhatWasWrittenMayBeAnother() async throws {
+    @Test func onlyARewrittenFileMayHaveAnotherContent() async throws {
         for name in ["written", "mapped", "touched", "chmodded", "moved"] { write("aaaa", name) }
         let before = try await store.all()
         var anchor = try await store.currentAnchor()
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// An edit of what was rewritten must not go over it, whether the rewrite was told or not.
-    @Test func anEditOfWhatWasRewrittenIsAConflict() async throws {
+    @Test func anEditOfARewrittenFileIsAConflict() async throws {
         write("aaaa", "f")
         let base = try #require(try await store.all().first)
         var anchor = try await store.currentAnchor()

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func locksByTheKernelAndByTheFileSystem() async throws {
+    @Test func locksAreHeldByTheKernelOrTheFileSystem() async throws {
         for features: Features in [[], [.posixLocks, .flock]] {
             try await withMirror(features: features) { mirror, mount in
                 let file = open(mount.file("file"), O_RDWR | O_CREAT, 0o600)

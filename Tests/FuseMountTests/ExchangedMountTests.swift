@@ -14,17 +14,17 @@ import Threads
     }
 
     /// mount(2) of a path, as in containers without the calls that need none.
-    @Test func aMountByTheOldCallFollowsNoLink() async {
+    @Test func aMountByMountFollowsNoLink() async {
         await #expect(processExitsWith: .exitCode(0)) {
             exit(Running { mountBesideLink(refusing: RefusedCalls([.moveMount, .openat2], EPERM)) }.wait())
         }
     }
 
-    @Test func anUnmountHitsNoOtherMount() async {
+    @Test func anUnmountRemovesNoOtherMount() async {
         await #expect(processExitsWith: .exitCode(0)) { exit(Running { unmountBesideOther(lazy: false) }.wait()) }
     }
 
-    @Test func aLazyUnmountHitsNoOtherMount() async {
+    @Test func aLazyUnmountRemovesNoOtherMount() async {
         await #expect(processExitsWith: .exitCode(0)) { exit(Running { unmountBesideOther(lazy: true) }.wait()) }
     }
 

@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    @Test func invalidatedAttributesAreAskedAgain() async throws {
+    @Test func invalidatedAttributesAreRequestedAgain() async throws {
         let fileSystem = SyntheticFileSystem()
         try await withMount(fileSystem) { mount in
             for _ in 0..<3 { _ = statError(mount.file("7")) }
@@ -76,7 +76,7 @@ import Threads
     }
 
     /// Somebody waits for the call, as `replica wait` does.
-    @Test func withoutAThreadTheMountEndsAndCallsAreNotLost() async throws {
+    @Test func withoutAThreadTheMountEndsAndCallbacksAreCalled() async throws {
         try await onOwnThread {
             try await withFolder { folder in
                 let session = try Session(SyntheticFileSystem(), options: .test())
@@ -92,7 +92,7 @@ import Threads
         }
     }
 
-    @Test func callsOfASessionThatNeverRanAreNotLost() throws {
+    @Test func callbacksOfASessionThatNeverRanAreCalled() throws {
         let called = Gate(0)
         var session: Session? = try Session(SyntheticFileSystem(), options: .test())
         session?.notifier.afterQueued { called.withLock { $0 += 1 } }
@@ -101,7 +101,7 @@ import Threads
         #expect(called.withLock { $0 } == 1)
     }
 
-    @Test func afterTheEndCallsAreNotLost() async throws {
+    @Test func callbacksAfterTheEndAreCalled() async throws {
         let fileSystem = SyntheticFileSystem()
         try await withMount(fileSystem) { mount in
             mount.end()

@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [
         (mode: UInt32(0o6777), group: UInt32(0)), (0o2666, 0), (0o6766, 0), (0o2666, 77), (0o2777, 65534),
     ])
-    func bitsThatComeWhileItIsOpenGoWithAnyWrite(_ mode: UInt32, _ group: UInt32) async throws {
+    func setIDBitsSetOnAnOpenFileAreClearedByAnyWrite(_ mode: UInt32, _ group: UInt32) async throws {
         try await withMirror(features: features, backing: true, options: .test(allowOther: true)) { mirror, mount in
             for writer in ["--reuid 65534 --regid 65534 --clear-groups", "--reuid 0"] {
                 let path = mount.file("file \(writer.count)")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func writesThroughTheDaemonAskForTheStripping() async throws {
+    @Test func writesThroughTheDaemonStripPrivileges() async throws {
         try await withMirror(features: [.handleKillPrivileges], options: .test(allowOther: true)) { mirror, mount in
             let path = mount.file("file")
             write("hello", to: path)

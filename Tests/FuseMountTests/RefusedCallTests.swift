@@ -29,7 +29,7 @@ import Threads
         }
     }
 
-    @Test func pathsAreWalkedWhereOpenat2IsRefused() async {
+    @Test func pathsAreWalkedWithoutOpenat2() async {
         await #expect(processExitsWith: .exitCode(0)) {
             for error in [ENOSYS, EPERM] {
                 let found = Running { walk(RefusedCalls([.openat2], error)) }.wait()

@@ -18,7 +18,7 @@ import Threads
         }
     }
 
-    @Test func busyMountStaysAndLazyUnmountEndsIt() async throws {
+    @Test func aBusyMountIsOnlyUnmountedLazily() async throws {
         let fileSystem = SyntheticFileSystem()
         try await withMount(fileSystem) { mount in
             let file = open(mount.file("1"), O_RDONLY)
@@ -78,7 +78,7 @@ import Threads
         }
     }
 
-    @Test func aFailedMountGivesItsReason() async throws {
+    @Test func aFailedMountIsExplained() async throws {
         try await withFolder { folder in
             let session = try Session(SyntheticFileSystem(), options: MountOptions(fsName: "a", subtype: "b"))
             #expect(throws: MountError.self) { try session.mount(at: folder + "/absent") }
@@ -107,7 +107,7 @@ import Threads
         }
     }
 
-    @Test func manyAtOnceUseFewThreads() async throws {
+    @Test func concurrentRequestsUseFewThreads() async throws {
         try await withMirror(options: .test(maxThreads: 3)) { mirror, mount in
             let workers = (0..<8).map { worker in
                 Running { () -> Bool in

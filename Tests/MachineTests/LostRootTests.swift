@@ -23,7 +23,9 @@ import Testing
         try await machine.stop(inOrder: true)
     }
 
-    @Test(arguments: [SharedPlace.Kind.sftp, .webdav]) func nothingIsDeletedOrSentThere(_ kind: SharedPlace.Kind)
+    @Test(arguments: [SharedPlace.Kind.sftp, .webdav]) func nothingIsDeletedFromOrSentToAnEmptyRoot(
+        _ kind: SharedPlace.Kind
+    )
         async throws
     {
         try await Self.run(kind) { machine, place, tree in
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [SharedPlace.Kind.sftp, .webdav]) func aPersonMayTakeItAsItIs(_ kind: SharedPlace.Kind)
+    @Test(arguments: [SharedPlace.Kind.sftp, .webdav]) func aUserMayApproveAnEmptyRoot(_ kind: SharedPlace.Kind)
         async throws
     {
         try await Self.run(kind) { machine, place, tree in

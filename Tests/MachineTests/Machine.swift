@@ -19,7 +19,7 @@ final class Machine: Sendable {
     }
 
     let number: Int
-    private let folder: String
+    private let home: TemporaryFolder
     private let place: SharedPlace
     private let log: OperationLog.Writer
     private let clock: Locked<Double>
@@ -28,7 +28,7 @@ final class Machine: Sendable {
     private let current: Locked<Run?>
     let random: Locked<SeededGenerator>
 
-    private var folders: StateFolders { StateFolders(root: FilePath(folder + "/state")) }
+    private var folders: StateFolders { StateFolders(root: home.path.appending("state")) }
     /// What the clock shows, for the times of files.
     var now: Double { clock.withLock { $0 } + skew }
 
@@ -44,13 +44,9 @@ final class Machine: Sendable {
         random = Locked(SeededGenerator(seed &* 31 &+ UInt64(number)), rank: .innermost)
         clock = Locked(Date().timeIntervalSince1970, rank: .innermost)
         current = Locked(nil)
-        folder = "/var/tmp/replica-test-\(getpid())-machine-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder + "/store", withIntermediateDirectories: true)
+        home = try TemporaryFolder()
+        try home.makeFolder("store")
         try folders.makeDomain()
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: folder)  // What can't be removed is in /var/tmp.
     }
 
     func run() throws -> Run {
@@ -62,7 +58,7 @@ final class Machine: Sendable {
     func start() async throws {
         let line = Line(random.withLock { $0.next() })
         let opened = try await place.open(
-            folder: folder + "/store", log: log, line: line, asksAboutRoot: asksAboutRoot)
+            folder: home.path.appending("store").string, log: log, line: line, asksAboutRoot: asksAboutRoot)
         let wakeSignal = WakeSignal()
         let (clock, skew) = (self.clock, self.skew)
         var options = DomainOptions()

@@ -13,7 +13,7 @@ import Testing
     private static let (runs, seed) = (number("REPLICA_MACHINE_RUNS") ?? 1, UInt64(number("REPLICA_MACHINE_SEED") ?? 1))
 
     @Test(arguments: SharedPlace.Kind.allCases, [2, 5])
-    func allComeToTheSameAndNothingIsLost(_ kind: SharedPlace.Kind, _ count: Int) async throws {
+    func allReplicasConvergeAndNothingIsLost(_ kind: SharedPlace.Kind, _ count: Int) async throws {
         for seed in Self.seed..<Self.seed + UInt64(Self.runs) {
             let fleet = try await Fleet(count, on: kind, seed: seed)
             do {

@@ -5,6 +5,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Threads
 
 @testable import S3Store
@@ -30,17 +31,15 @@ struct SharedPlace: Sendable {
     /// A folder, a bucket.
     private let name: String
 
-    private static let buckets = Result { try ServingProgram("../S3StoreTests/s3-server", [folder("s3")]) }
-    private static let folders = Result {
-        try ServingProgram("../WebDAVStoreTests/webdav-server", ["lighttpd", folder("dav")])
+    private static let buckets = Result {
+        try ServingProgram("../S3StoreTests/s3-server", [TemporaryFolder.unusedPath().string])
     }
-    private static let ssh = Result { try ServingProgram("ssh-server", [folder("sftp")]) }
+    private static let folders = Result {
+        try ServingProgram("../WebDAVStoreTests/webdav-server", ["lighttpd", TemporaryFolder.unusedPath().string])
+    }
+    private static let ssh = Result { try ServingProgram("ssh-server", [TemporaryFolder.unusedPath().string]) }
     private static let account = S3Credentials(
         accessKey: "testaccesskey0000001", secretKey: "testsecretkeytestsecretkeytestsecretkey1")
-
-    private static func folder(_ name: String) -> String {
-        "/var/tmp/replica-test-\(getpid())-machines-\(name)-\(UInt64.random(in: 0 ... .max))"
-    }
 
     /// Makes a place that is empty.
     init(_ kind: Kind) async throws {
@@ -48,7 +47,7 @@ struct SharedPlace: Sendable {
         let fresh = "place-\(UInt64.random(in: 0 ... .max))"
         switch kind {
         case .directory:
-            name = Self.folder(fresh)
+            name = TemporaryFolder.unusedPath().string
             try Self.makeDirectory(name)
         case .sftp:
             name = try Self.value("SSH_DATA", Self.ssh) + "/" + fresh

@@ -2,21 +2,17 @@ import Foundation
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 
 /// A storage in memory and a folder for the table of a store over it, which is removed with it.
 final class PathScratch: Sendable {
     let storage: MemoryPathStorage
-    let folder: String
+    private let temporary: TemporaryFolder
+    var folder: String { temporary.path.string }
 
     init(_ properties: PathStorageProperties = PathStorageProperties()) throws {
         storage = MemoryPathStorage(properties)
-        folder = "/dev/shm/replica-path-store-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    }
-
-    deinit {
-        // Anything that can't be removed is left in /tmp.
-        try? FileManager.default.removeItem(atPath: folder)
+        temporary = try TemporaryFolder(in: "/dev/shm")
     }
 
     func open(_ change: (inout PathStoreOptions) -> Void = { _ in }) throws -> PathStore {

@@ -13,7 +13,8 @@ import Testing
 @Suite struct ExampleProgramTests {
     /// A storage of the example in a temporary folder.
     private struct Ground {
-        let folder: String
+        private let home: TemporaryFolder
+        var folder: String { home.path.string }
         var root: String { folder + "/root" }
         let storage: ProcessStorage
 
@@ -22,8 +23,9 @@ import Testing
 
         /// - Parameter text: The program; nil for the example.
         init(_ text: String? = nil) async throws {
-            folder = "/var/tmp/replica-test-\(getpid())-example-\(UInt64.random(in: 0 ... .max))"
-            try FileManager.default.createDirectory(atPath: folder + "/root", withIntermediateDirectories: true)
+            home = try TemporaryFolder()
+            let folder = home.path.string
+            try home.makeFolder("root")
             var program = Self.repository.appending("examples/replica-store-example")
             if let text {
                 program = FilePath(folder).appending("replica-store-other")
@@ -89,7 +91,6 @@ import Testing
         let ground = try await Ground(program)
         try await body(ground)
         await ground.storage.close()
-        try FileManager.default.removeItem(atPath: ground.folder)
     }
 
     private func path(_ text: String) -> StoragePath {

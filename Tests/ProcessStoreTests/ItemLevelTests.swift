@@ -12,14 +12,14 @@ import Threads
 /// The level `item` transports everything that a store promises, in both directions.
 @Suite struct ItemLevelTests {
     private struct Ground {
-        let folder: FilePath
+        private let home: TemporaryFolder
+        var folder: FilePath { home.path }
         let count = Locked(0)
         let opened = Locked<[OpenedStore]>([])
 
         init() throws {
-            folder = FilePath("/var/tmp/replica-test-\(getpid())-item-\(UInt64.random(in: 0 ... .max))")
-            try FileManager.default.createDirectory(
-                atPath: folder.appending("base").string, withIntermediateDirectories: true)
+            home = try TemporaryFolder()
+            try home.makeFolder("base")
         }
 
         /// Another process on the same items.
@@ -40,7 +40,6 @@ import Threads
 
         func end() async throws {
             for store in opened.withLock({ $0 }) { await store.close() }
-            try FileManager.default.removeItem(atPath: folder.string)
         }
     }
 

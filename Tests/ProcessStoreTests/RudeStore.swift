@@ -12,14 +12,14 @@ import Threads
 
 /// The misbehaving store with short limits for tests, in a temporary folder.
 struct RudeStore {
-    let folder: FilePath
+    private let home: TemporaryFolder
+    var folder: FilePath { home.path }
     let log = LogLines()
     private let program = StoreProgram(
         path: FilePath(#filePath).removingLastComponent().appending("rude-store"))
 
     init() throws {
-        folder = FilePath("/var/tmp/replica-test-\(getpid())-rude-\(UInt64.random(in: 0 ... .max))")
-        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: false)
+        home = try TemporaryFolder()
     }
 
     static let limits: ProcessLimits = {
@@ -74,14 +74,11 @@ struct RudeStore {
         return fields.first != "Z" || fields.dropFirst().first == "\(getpid())"
     }
 
-    func remove() throws { try FileManager.default.removeItem(atPath: folder.string) }
-
     /// Runs a test with a misbehaving store, and checks afterwards that nothing is left.
     static func run(_ body: (RudeStore) async throws -> Void) async throws {
         let rude = try RudeStore()
         try await body(rude)
         try await rude.expectNothingLeft()
-        try rude.remove()
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -96,7 +97,7 @@ import Testing
     func theCheckedProgramIsTheOneThatRuns() async throws {
         let rude = FilePath(#filePath).removingLastComponent().appending("rude-store")
         let folder = FilePath("/var/lib/replica-test-\(getpid())-swapped")
-        let state = FilePath("/var/tmp/replica-test-\(getpid())-swapped")
+        let state = TemporaryFolder.unusedPath()
         for path in [folder, state] {
             try FileManager.default.createDirectory(
                 atPath: path.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])

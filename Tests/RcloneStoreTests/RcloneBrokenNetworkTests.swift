@@ -30,7 +30,7 @@ import Testing
         _ act: ScriptedSession.Act, _ name: String, _ silenceSeconds: Int, _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try await FaultedSession(silenceSeconds: silenceSeconds, choice)
+            let session = try await RcloneFaultedSession(silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(act), \(name): \(error), after \(session.faulted)")
             }

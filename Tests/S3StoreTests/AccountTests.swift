@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import HTTPStorage
 import ReplicaModel
+import SystemPackage
 import Testing
 
 @testable import S3Store
@@ -37,29 +38,29 @@ import Testing
     }
 
     @Test func keysComeFromTheNearestPlace() throws {
-        let folder = "/var/tmp/replica-test-\(getpid())-s3-home-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder + "/.aws", withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try """
-        # a comment
-        [default]
-        aws_access_key_id = default key
-        aws_secret_access_key=default=secret
-        [work]
-        aws_access_key_id=work
-        aws_secret_access_key=secret
-        aws_session_token=token
-        """.write(toFile: folder + "/.aws/credentials", atomically: true, encoding: .utf8)
-        try """
-        [profile work]
-        region = eu-2
-        endpoint_url = http://localhost:1/
-        s3 =
-          region = not this
-        [profile sso]
-        sso_session = x
-        """.write(toFile: folder + "/.aws/config", atomically: true, encoding: .utf8)
-        let home = ["HOME": folder]
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            # a comment
+            [default]
+            aws_access_key_id = default key
+            aws_secret_access_key=default=secret
+            [work]
+            aws_access_key_id=work
+            aws_secret_access_key=secret
+            aws_session_token=token
+            """, to: ".aws/credentials")
+        try folder.write(
+            """
+            [profile work]
+            region = eu-2
+            endpoint_url = http://localhost:1/
+            s3 =
+              region = not this
+            [profile sso]
+            sso_session = x
+            """, to: ".aws/config")
+        let home = ["HOME": folder.path.string]
         let keys = ["AWS_ACCESS_KEY_ID": "environment", "AWS_SECRET_ACCESS_KEY": "secret"]
         #expect(
             try find("bucket", [:], home).credentials

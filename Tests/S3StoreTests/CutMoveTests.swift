@@ -40,7 +40,7 @@ import Testing
         while wasFaulted {
             number += stride
             let last = number
-            let session = try FaultedSession(server, bucket, attempts: 1) { (count, _) in
+            let session = try S3FaultedSession(server, bucket, attempts: 1) { (count, _) in
                 count > last || count == last && !cut.isDone ? .lostRequest : count == last ? .lostAnswer : nil
             }
             do { try await Self.play(cut, session) } catch { Issue.record("\(error), after \(session.faulted)") }
@@ -49,7 +49,7 @@ import Testing
         #expect(number > 3)
     }
 
-    private static func play(_ cut: Cut, _ session: FaultedSession) async throws {
+    private static func play(_ cut: Cut, _ session: S3FaultedSession) async throws {
         var made: Item?
         try await session.run { store in
             let retrying = RetryingStore(store)
@@ -76,7 +76,7 @@ import Testing
         try await session.run { try await goOn(cut, item, $0, session) }
     }
 
-    private static func goOn(_ cut: Cut, _ item: Item, _ store: PathStore, _ session: FaultedSession) async throws {
+    private static func goOn(_ cut: Cut, _ item: Item, _ store: PathStore, _ session: S3FaultedSession) async throws {
         let retrying = RetryingStore(store)
         let name = cut.wish == .again ? "b" : "c"
         if cut.wish == .nowhere {

@@ -18,7 +18,7 @@ import Threads
         while number < 40 {
             number += 1
             let last = number
-            let session = try FaultedSession(server, bucket, attempts: 1) { (count, _) in
+            let session = try S3FaultedSession(server, bucket, attempts: 1) { (count, _) in
                 count > last ? .lostRequest : count == last ? fault : nil
             }
             let template = ItemTemplate(
@@ -45,7 +45,7 @@ import Threads
                 #expect(try await session.unfinishedUploads() == 0, "\(session.faulted)")
                 #expect(try await session.files() == ["large": content, "other": []], "\(session.faulted)")
                 for item in [made, other] { try await retrying.delete(item) }
-                try await session.isTidy()
+                #expect(try await session.leftovers() == [])
             }
         }
         #expect((7..<40).contains(number) && mostLeft == 1)
@@ -55,7 +55,7 @@ import Threads
     @Test func partsOfARemovedDomainGo() async throws {
         let server = try S3Server.shared
         let isDead = Locked(true)
-        let session = try FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
+        let session = try S3FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
             // The last one: by then parts have arrived, without which nobody would continue it.
             let isLost = request.words[1].contains("partNumber=10") && isDead.withLock { $0 }
             return isLost ? .lostRequest : nil

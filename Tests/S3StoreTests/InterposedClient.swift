@@ -13,11 +13,11 @@ enum InterposedClient {
     static func run(
         _ server: S3Server, _ bucket: String, copied: Int64 = 5 << 30,
         before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
-        _ deed: @escaping @Sendable (FaultedSession?) async throws -> Void,
-        _ body: (PathStore, FaultedSession) async throws -> Void
+        _ deed: @escaping @Sendable (S3FaultedSession?) async throws -> Void,
+        _ body: (PathStore, S3FaultedSession) async throws -> Void
     ) async throws {
-        let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
-        let session = try FaultedSession(server, bucket, copied: copied) { (_, request) in
+        let (writer, isOver) = (Locked<S3FaultedSession?>(nil), Locked(false))
+        let session = try S3FaultedSession(server, bucket, copied: copied) { (_, request) in
             let isNow =
                 isIt(request)
                 && isOver.withLock { isOver in

@@ -11,10 +11,10 @@ import Threads
 @Suite struct OtherAnswerTests {
     private static func run(
         silenceSeconds: Int = 30, _ choice: @escaping StepFaults.Choice,
-        _ body: (S3Storage, FaultedSession) async throws -> Void
+        _ body: (S3Storage, S3FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
-        let session = try FaultedSession(server, try await server.bucket(), silenceSeconds: silenceSeconds, choice)
+        let session = try S3FaultedSession(server, try await server.bucket(), silenceSeconds: silenceSeconds, choice)
         let storage = try await session.open()
         let outcome: Result<Void, any Error>
         do {
@@ -96,7 +96,7 @@ import Threads
     @Test func repeatedRequestsActOnce() async throws {
         let server = try S3Server.shared
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
-        let session = try FaultedSession(server, try await server.bucket(), choice)
+        let session = try S3FaultedSession(server, try await server.bucket(), choice)
         try await session.run { store in
             let retrying = RetryingStore(store)
             let (file, now) = try await session.armed {
@@ -148,7 +148,7 @@ import Threads
     }
 }
 
-extension FaultedSession {
+extension S3FaultedSession {
     /// Writes four bytes.
     func write(_ storage: S3Storage, _ path: StoragePath, guard condition: WriteGuard) async throws {
         let outcome = try await ItemContents.with(Array("TEXT".utf8)) { contents async throws(RemoteStoreError) in

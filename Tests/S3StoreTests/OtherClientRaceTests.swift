@@ -11,10 +11,10 @@ import Threads
     /// Runs `body`, and lets another client write `path`, or do something else, before the first request that `isIt`.
     private static func run(
         at path: String, copied: Int64 = 5 << 30, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
-        _ deed: @escaping @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+        _ deed: @escaping @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere("theirs", to: path)
         },
-        _ body: (PathStore, FaultedSession) async throws -> Void
+        _ body: (PathStore, S3FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
@@ -60,7 +60,7 @@ import Threads
             return isEnded.withLock { $0 } && request.words.first == "HEAD"
         }
         let theirs = String(repeating: "t", count: 150_000)
-        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+        let writes: @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere(theirs, to: path)
         }
         try await Self.run(at: "large", before: isIt, writes) { store, session in
@@ -82,7 +82,7 @@ import Threads
             if request["x-amz-copy-source"] != nil { isCopied.withLock { $0 = true } }
             return isCopied.withLock { $0 } && request.words.first == "HEAD" && request.words[1].hasSuffix("/\(path)")
         }
-        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+        let writes: @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere("other", to: path)
         }
         try await Self.run(at: path, before: isIt, writes) { store, session in
@@ -114,7 +114,7 @@ import Threads
     /// Some servers don't check that the source of a copy is still the object that was read.
     @Test(arguments: ["theirs", "first"]) func aMoveDoublesNoOtherWrite(_ text: String) async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved") }
-        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+        let writes: @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere(text + "!", to: path)
         }
         try await Self.run(at: "file", before: isIt, writes) { store, session in
@@ -144,7 +144,7 @@ import Threads
             if request.words.first == "PUT", request.words[1].hasSuffix("/moved") { isCopied.withLock { $0 = true } }
             return isCopied.withLock { $0 } && request.words.first == "HEAD"
         }
-        let removes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+        let removes: @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.removeElsewhere(path)
         }
         try await Self.run(at: "file", before: isIt, removes) { store, session in
@@ -196,7 +196,7 @@ import Threads
     /// Moves it to the same name as another machine.
     private static func movingElsewhere(
         _ report: @escaping @Sendable (PathStorageError?) -> Void
-    ) -> @Sendable (FaultedSession?, String) async throws -> Void {
+    ) -> @Sendable (S3FaultedSession?, String) async throws -> Void {
         { session, path in
             guard let session else { return }
             let storage = try await session.openElsewhere()

@@ -79,7 +79,7 @@ import Threads
     /// A session with a process that dies in the middle of an upload.
     /// - Returns: The parts that the server has acknowledged by then.
     private static func interrupted(
-        _ session: FaultedSession, _ seen: Seen, _ line: Locked<Line>, _ content: [UInt8] = content
+        _ session: S3FaultedSession, _ seen: Seen, _ line: Locked<Line>, _ content: [UInt8] = content
     ) async throws -> Set<Int> {
         try await session.run { store in
             let made = try await session.armed { try? await create(store, content, template("large")) }
@@ -93,9 +93,9 @@ import Threads
     }
 
     /// A session whose requests are lost from the seventh part on, until it is not dead any more.
-    private static func session(_ seen: Seen, _ line: Locked<Line>) async throws -> FaultedSession {
+    private static func session(_ seen: Seen, _ line: Locked<Line>) async throws -> S3FaultedSession {
         let server = try S3Server.shared
-        return try FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
+        return try S3FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
             let isLost = line.withLock { line in
                 if line.isDead, Seen.number(request) == 7 { line.isOver = true }
                 return line.isDead && line.isOver
@@ -178,7 +178,7 @@ import Threads
     @Test func onlyThePartThatChangedIsSent() async throws {
         let seen = Seen()
         let server = try S3Server.shared
-        let session = try FaultedSession(server, try await server.bucket()) { (_, request) in
+        let session = try S3FaultedSession(server, try await server.bucket()) { (_, request) in
             seen.note(request)
             return nil
         }
@@ -216,7 +216,7 @@ import Threads
     @Test func partsThatWereCopiedAreCopiedAgain() async throws {
         let (seen, isCut) = (Seen(), Locked(false))
         let server = try S3Server.shared
-        let session = try FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
+        let session = try S3FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in
             let isEnd = request.words.first == "POST" && request.words.dropFirst().first?.contains("uploadId=") == true
             if isEnd, isCut.withLock({ $0 }) { return .lostRequest }
             seen.note(request)
@@ -244,7 +244,7 @@ import Threads
         let server = try S3Server.shared
         let theirs = (0..<700_000).map { "\($0 % 10)" }.joined()
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0["x-amz-copy-source"] != nil && Seen.number($0) == 8 }
-        let deed: @Sendable (FaultedSession?) async throws -> Void = {
+        let deed: @Sendable (S3FaultedSession?) async throws -> Void = {
             try await $0?.writeElsewhere(theirs, to: "large")
         }
         try await InterposedClient.run(server, try await server.bucket(), before: isIt, deed) { store, session in

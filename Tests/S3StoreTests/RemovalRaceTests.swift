@@ -14,7 +14,7 @@ import Threads
     /// A session in a bucket with versions, which the server does not test at a removal.
     private static func run(
         before isIt: @escaping @Sendable (HTTPMessage) -> Bool, _ path: String, _ text: String = "theirs",
-        copied: Int64 = 5 << 30, _ body: (PathStore, FaultedSession) async throws -> Void
+        copied: Int64 = 5 << 30, _ body: (PathStore, S3FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
@@ -41,7 +41,7 @@ import Threads
         let connection = try server.connection(bucket)
         defer { connection.close() }
         try await Self.setVersioning("Enabled", connection)
-        let session = try FaultedSession(server, bucket) { (_, _) in nil }
+        let session = try S3FaultedSession(server, bucket) { (_, _) in nil }
         try await session.run { store in
             try await session.writeElsewhere("old", to: "file")
             try await Self.setVersioning("Suspended", connection)
@@ -125,7 +125,7 @@ import Threads
         let server = try S3Server.shared
         let (removals, copies) = (Locked<[(String, String?)]>([]), Locked<[String?]>([]))
         let bucket = try await server.bucket()
-        let session = try FaultedSession(server, bucket, removesConditionally: true) { (_, request) in
+        let session = try S3FaultedSession(server, bucket, removesConditionally: true) { (_, request) in
             if request.words.first == "DELETE", !request.words[1].contains(".replica") {
                 removals.withLock { $0.append((request.words[1], request["if-match"])) }
             }

@@ -41,7 +41,7 @@ import Testing
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
         let count = await FaultCampaign.eachRequest(of: faults) { (name, silenceSeconds, choice) in
             do {
-                let session = try FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
+                let session = try S3FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
                 do throws(ServerFailure) {
                     let found = try await session.abilities()
                     #expect(found == wanted, "\(session.faulted)")
@@ -67,7 +67,7 @@ import Testing
         _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
+            let session = try S3FaultedSession(server, bucket, silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(act), \(name): \(error), after \(session.faulted)")
             }

@@ -1,8 +1,7 @@
-import Foundation
-import Glibc
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import S3Store
@@ -31,8 +30,7 @@ import Testing
     private static func check(
         _ promise: StorePromise, _ number: Int, _ server: S3Server, _ bucket: String, _ isVirtualHosted: Bool
     ) async throws {
-        let table = "/var/tmp/replica-test-\(getpid())-s3-table-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: table, withIntermediateDirectories: false)
+        let table = try TemporaryFolder()
         // A folder of the bucket works like the whole bucket.
         let storage = try await server.storage(
             "\(bucket)/some%20folder/\(number)", server.account(isVirtualHosted: isVirtualHosted))
@@ -41,7 +39,7 @@ import Testing
         do {
             let other = BucketClient(connection: connection, base: "some folder/\(number)/")
             let subject = try await StoreSubject(other: other) {
-                try PathStore(storage, folder: table, options: .alwaysListing)
+                try PathStore(storage, folder: table.path.string, options: .alwaysListing)
             }
             outcome = .success(try await promise.check(subject))
         } catch {
@@ -49,7 +47,6 @@ import Testing
         }
         storage.close()
         connection.close()
-        try FileManager.default.removeItem(atPath: table)
         try outcome.get()
     }
 }

@@ -6,6 +6,7 @@ import PathStore
 import PercentEncoding
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Threads
 
 @testable import S3Store
@@ -19,7 +20,7 @@ struct S3Server: Sendable {
         accessKey: "testaccesskey0000001", secretKey: "testsecretkeytestsecretkeytestsecretkey1")
 
     private static let program = Result {
-        try ServingProgram("s3-server", ["/var/tmp/replica-test-\(getpid())-s3-\(UInt64.random(in: 0 ... .max))"])
+        try ServingProgram("s3-server", [TemporaryFolder.unusedPath().string])
     }
 
     /// If it is missing, the test fails.

@@ -4,6 +4,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import S3Store
@@ -45,16 +46,14 @@ import Testing
     }
 
     @Test func testedFeaturesAreRemembered() async throws {
-        let folder = "/var/tmp/replica-test-\(getpid())-s3-memory-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let memory = AbilityMemory<ServerAbilities>(folder: folder)
+        let folder = try TemporaryFolder()
+        let memory = AbilityMemory<ServerAbilities>(folder: folder.path.string)
         let abilities = ServerAbilities(replaceForm: .quoted)
         #expect(memory.abilities(of: "one") == nil)
         memory.note(abilities, of: "one")
         #expect(memory.abilities(of: "one") == abilities)
         #expect(memory.abilities(of: "another") == nil)
-        try "{".write(toFile: folder + "/abilities.json", atomically: true, encoding: .utf8)
+        try folder.write("{", to: "abilities.json")
         #expect(memory.abilities(of: "one") == nil)
     }
 

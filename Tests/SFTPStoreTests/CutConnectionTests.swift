@@ -72,21 +72,17 @@ extension CutConnectionTests {
 /// One such session.
 private final class CutGround: Sendable {
     private let (mode, number): (String, Int)
-    private let folder: String
+    private let home: TemporaryFolder
+    private var folder: String { home.path.string }
     private var mark: String { folder + "/mark" }
     private var root: String { folder + "/root" }
     private let past = Locked<Int64>(0)
 
     init(_ mode: String, _ number: Int) throws {
         (self.mode, self.number) = (mode, number)
-        folder = "/var/tmp/replica-test-\(getpid())-cut-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder + "/root", withIntermediateDirectories: true)
-        try Data().write(to: URL(filePath: mark))
-    }
-
-    deinit {
-        // Anything that can't be removed is left in /tmp.
-        try? FileManager.default.removeItem(atPath: folder)
+        home = try TemporaryFolder()
+        try home.makeFolder("root")
+        try home.write("", to: "mark")
     }
 
     /// - Returns: Whether the connection was cut.

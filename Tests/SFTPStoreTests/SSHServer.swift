@@ -35,7 +35,7 @@ final class SSHServer: Sendable {
     /// Makes the server and starts it.
     init(_ program: Program) throws {
         self.program = program
-        folder = "/var/tmp/replica-test-\(getpid())-sftp-\(UInt64.random(in: 0 ... .max))"
+        folder = TemporaryFolder.unusedPath().string
         try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
         port = try StreamSocket.freePort()
         for key in ["host", "id"] {

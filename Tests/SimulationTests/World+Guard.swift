@@ -13,26 +13,26 @@ extension World {
         case .unpin(let item): try setPin(false, item)
         case .keep:
             say("  keep")
-            try await live { machine in _ = await machine.engine.fetchPinned() }
+            try await live { daemon in _ = await daemon.engine.fetchPinned() }
         default: break
         }
     }
 
     private func setPin(_ isPinned: Bool, _ item: Int) throws {
-        guard let item = pick(item, machine) else { return }
-        guard let own = machine.replica.withTree({ $0.items[inode: item.number]?.number }) else { return }
-        try machine.replica.setPin(isPinned, of: own)
+        guard let item = pick(item, daemon) else { return }
+        guard let own = daemon.replica.withTree({ $0.items[inode: item.number]?.number }) else { return }
+        try daemon.replica.setPin(isPinned, of: own)
         say("  \(isPinned ? "pin" : "unpin") \(item.path)")
     }
 
     private func approve() {
-        guard let count = machine.domain.approve() else { return }
+        guard let count = daemon.domain.approve() else { return }
         hasApproved = true
         say("  approve \(count)")
     }
 
     private func giveAgain() throws {
-        guard let done = try machine.domain.restore() else { return }
+        guard let done = try daemon.domain.restore() else { return }
         say("  restore \(done.items), \(done.left) are left")
     }
 
@@ -44,11 +44,11 @@ extension World {
 
     /// Lets the time pass after which what was set aside goes.
     func closeWindow() async throws {
-        for _ in 0..<4 where machine.engine.state.withLock({ $0.deletions.window != nil }) {
+        for _ in 0..<4 where daemon.engine.state.withLock({ $0.deletions.window != nil }) {
             pass(4000)
-            try await live { machine in
-                machine.engine.askNow()
-                await machine.engine.receive()
+            try await live { daemon in
+                daemon.engine.askNow()
+                await daemon.engine.receive()
             }
         }
         let left = try Disk.entries(folders.deleted)
@@ -57,7 +57,7 @@ extension World {
 
     /// The store's items that are here, and how many the domain has.
     struct KnownHere {
-        var machine: Machine
+        var daemon: DaemonRun
         var identifiers: Set<ItemIdentifier>
         var count: Int
     }
@@ -68,17 +68,17 @@ extension World {
     }
 
     private func known() -> KnownHere? {
-        let numbers = seen(machine).map(\.number)
-        let identifiers = machine.replica.withTree { tree in
+        let numbers = seen(daemon).map(\.number)
+        let identifiers = daemon.replica.withTree { tree in
             numbers.compactMap { tree.items[inode: $0]?.base?.identifier }
         }
-        guard let counts = try? machine.replica.countDeletions(firstLater: nil).counts else { return nil }
-        return KnownHere(machine: machine, identifiers: Set(identifiers), count: counts.items)
+        guard let counts = try? daemon.replica.countDeletions(firstLater: nil).counts else { return nil }
+        return KnownHere(daemon: daemon, identifiers: Set(identifiers), count: counts.items)
     }
 
     /// Whether one look at the store took more than half, and more than a few, without a person's word.
     func checkGuard(_ before: KnownHere?) {
-        guard let before, before.machine === machine, let after = known() else { return }
+        guard let before, before.daemon === daemon, let after = known() else { return }
         let gone = before.identifiers.subtracting(after.identifiers).filter { !store.holds($0) }
         if gone.count > Self.mostDeletions, gone.count > before.count / 2 {
             rules.violate("the guard let \(gone.count) of \(before.count) go")

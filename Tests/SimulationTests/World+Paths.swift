@@ -65,7 +65,7 @@ extension World {
             case .remote(let step): perform(step)
             case .death:
                 say("    the daemon dies \(moment) \(call)")
-                machine.store.die()
+                daemon.store.die()
                 await freeze()
                 return true
             }

@@ -23,23 +23,23 @@ extension World {
     func perform(_ step: Step) async throws {
         script.withLock { $0.calls = 0 }
         switch step {
-        case .local(let step): try await live { machine in await self.perform(step, machine) }
+        case .local(let step): try await live { daemon in await self.perform(step, daemon) }
         case .remote(let step): perform(step)
         case .receive:
             say("  receive")
             let before = knownHere()
             try await unmoved {
-                try await self.live { machine in
-                    machine.engine.askNow()
-                    await machine.engine.receive()
+                try await self.live { daemon in
+                    daemon.engine.askNow()
+                    await daemon.engine.receive()
                 }
             }
             checkGuard(before)
         case .send:
             say("  send")
             pass(2)
-            try await unmoved { try await self.live { machine in _ = await machine.engine.send() } }
-        case .record: try machine.replica.record()
+            try await unmoved { try await self.live { daemon in _ = await daemon.engine.send() } }
+        case .record: try daemon.replica.record()
         case .pass(let seconds): pass(Double(seconds))
         case .setClock(let seconds): clockSet.withLock { $0 += Double(seconds) }
         case .fault, .dieAtCall, .localDuringCall, .remoteDuringCall, .batchSize, .shuffleBatches, .expireAnchors,
@@ -95,28 +95,28 @@ extension World {
     private func upkeep(_ step: Step) async throws {
         switch step {
         case .evict(let file):
-            guard let file = pickFile(file, machine) else { return }
+            guard let file = pickFile(file, daemon) else { return }
             do throws(EvictionRefusal) {
-                try machine.replica.evictFile(file.number)
+                try daemon.replica.evictFile(file.number)
                 say("  evict \(file.path)")
             } catch {
                 say("  \(file.path) is not evicted: \(error)")
             }
         case .fetch(let file, let third):
-            guard let file = pickFile(file, machine) else { return }
-            try await live { machine in
+            guard let file = pickFile(file, daemon) else { return }
+            try await live { daemon in
                 do throws(Errno) {
-                    try await machine.engine.hydrate(file.number, range: third == 0 ? nil : Self.range(third))
+                    try await daemon.engine.hydrate(file.number, range: third == 0 ? nil : Self.range(third))
                     self.say("  fetch \(file.path)")
                 } catch {
                     self.say("  \(file.path) is not fetched: \(error)")
                 }
             }
         case .list(let folder):
-            let folder = pickFolder(folder, machine)
-            try await live { machine in
+            let folder = pickFolder(folder, daemon)
+            try await live { daemon in
                 do throws(Errno) {
-                    try await machine.engine.list(folder.number)
+                    try await daemon.engine.list(folder.number)
                     self.say("  list \(folder.path)")
                 } catch {
                     self.say("  \(folder.path) is not listed: \(error)")

@@ -29,37 +29,37 @@ extension World {
     }
 
     private func settle() async throws {
-        let machine = self.machine!
+        let daemon = self.daemon!
         for round in 0..<30 {
             script.withLock { $0.calls = 0 }
             pass(400)
             try decide(round)
-            if round % 3 == 0 { machine.engine.retryAll() }
+            if round % 3 == 0 { daemon.engine.retryAll() }
             try await unmoved {
-                try await self.live { machine in
-                    machine.engine.askNow()
-                    await machine.engine.receive()
-                    _ = await machine.engine.send()
+                try await self.live { daemon in
+                    daemon.engine.askNow()
+                    await daemon.engine.receive()
+                    _ = await daemon.engine.send()
                 }
             }
             settleCasualties()
             for violation in rules.violations { throw Violation(description: violation) }
-            try machine.replica.record()
-            if machine.engine.isQuiet() { return }
+            try daemon.replica.record()
+            if daemon.engine.isQuiet() { return }
         }
-        throw Violation(description: "there is no rest: \(unrest(machine))")
+        throw Violation(description: "there is no rest: \(unrest(daemon))")
     }
 
-    private func unrest(_ machine: Machine) -> String {
-        let pending = machine.replica.withTree { tree in
+    private func unrest(_ daemon: DaemonRun) -> String {
+        let pending = daemon.replica.withTree { tree in
             tree.pending.values.sorted { $0.number < $1.number }.map { node in
                 "\(tree.path(of: node).map(\.description).joined(separator: "/")) \(node.number)"
                     + " \(node.base.map { "\($0.identifier)" } ?? "new") [\(Describe.fields(node.dirty))]"
                     + " flags \(node.flags.rawValue) \(node.failure.map { $0.code } ?? "")"
             }
         }
-        let incoming = ((try? machine.replica.incoming(after: 0, limit: 100)) ?? []).map { "\($0.1.identifier)" }
-        let storeFailure = machine.engine.state.withLock { $0.storeFailure?.code ?? "no trouble" }
+        let incoming = ((try? daemon.replica.incoming(after: 0, limit: 100)) ?? []).map { "\($0.1.identifier)" }
+        let storeFailure = daemon.engine.state.withLock { $0.storeFailure?.code ?? "no trouble" }
         return "pending \(pending), incoming \(incoming), \(storeFailure)"
     }
 
@@ -76,16 +76,16 @@ extension World {
 
     /// Brings every listing and every content, so that all can be compared.
     private func fetchAll() async throws {
-        let machine = self.machine!
+        let daemon = self.daemon!
         var listed: Set<ItemNumber> = []
-        while let next = seen(machine).first(where: { $0.kind == .folder && !listed.contains($0.number) }) {
+        while let next = seen(daemon).first(where: { $0.kind == .folder && !listed.contains($0.number) }) {
             listed.insert(next.number)
-            do { try await machine.engine.list(next.number) } catch {
+            do { try await daemon.engine.list(next.number) } catch {
                 throw Violation(description: "\(next.path) cannot be listed: \(error)")
             }
         }
-        for file in seen(machine) where file.kind == .file {
-            do { try await machine.engine.hydrate(file.number, range: nil) } catch {
+        for file in seen(daemon) where file.kind == .file {
+            do { try await daemon.engine.hydrate(file.number, range: nil) } catch {
                 throw Violation(description: "\(file.path) cannot be fetched: \(error)")
             }
         }
@@ -104,9 +104,9 @@ extension World {
 
     /// The paths of what the store would not have.
     private func localOnly() -> Set<String> {
-        let machine = self.machine!
-        let all = seen(machine)
-        return machine.replica.withTree { tree in
+        let daemon = self.daemon!
+        let all = seen(daemon)
+        return daemon.replica.withTree { tree in
             let alone = all.filter { entry in
                 tree.items[entry.parent]?.children?[entry.name].map {
                     !$0.flags.isDisjoint(with: [.excluded, .special, .refused])

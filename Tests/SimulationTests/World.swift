@@ -33,9 +33,10 @@ final class World: @unchecked Sendable {
     let looksEarly: Bool
     /// The contents of the tree while no program changes it; nil while one may.
     let still = Locked<[String: Disk.Entry]?>(nil)
-    let folder: FilePath
+    private let temporary: TemporaryFolder
+    var folder: FilePath { temporary.path }
     let folders: StateFolders
-    private(set) var machine: Machine!
+    private(set) var daemon: DaemonRun!
     private let history = Locked<[String]>([])
     private let frozen = Locked<[CheckedContinuation<Void, Never>]>([])
     private let finish = Locked<CheckedContinuation<Bool, Never>?>(nil)
@@ -51,8 +52,9 @@ final class World: @unchecked Sendable {
         self.profile = profile
         isSaving = seed % 5 < 2
         looksEarly = seed % 7 < 3
-        folder = try Self.temporaryFolder()
-        folders = StateFolders(root: folder.appending("state"))
+        // On tmpfs where that keeps attributes: thousands of seeds are many files.
+        temporary = try TemporaryFolder(in: Self.keepsAttributes ? "/dev/shm" : "/var/tmp")
+        folders = StateFolders(root: temporary.path.appending("state"))
         try folders.makeDomain()
         if isOfPaths {
             let clock = clock
@@ -67,14 +69,7 @@ final class World: @unchecked Sendable {
             (store, paths) = (memory, nil)
         }
         listenToPaths()
-        machine = try Machine(folders, self)
-    }
-
-    /// On tmpfs where that keeps attributes: thousands of seeds are many files.
-    private static func temporaryFolder() throws -> FilePath {
-        var path = Array("\(keepsAttributes ? "/dev/shm" : "/var/tmp")/replica-test-\(getpid())-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
-        return FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        daemon = try DaemonRun(folders, self)
     }
 
     private static let keepsAttributes: Bool = {
@@ -95,13 +90,13 @@ final class World: @unchecked Sendable {
     // MARK: Death and restart
 
     /// Runs `body` until it ends, or until the daemon dies in it.
-    func live(_ body: @escaping @Sendable (Machine) async -> Void) async throws {
-        let machine = self.machine!
+    func live(_ body: @escaping @Sendable (DaemonRun) async -> Void) async throws {
+        let daemon = self.daemon!
         let hasDied = await withCheckedContinuation { continuation in
             finish.withLock { $0 = continuation }
             flows.append(
                 Task {
-                    await body(machine)
+                    await body(daemon)
                     self.end(hasDied: false)
                 })
         }
@@ -126,14 +121,14 @@ final class World: @unchecked Sendable {
 
     /// The daemon ends without a word. What is in the tree then stays as it is.
     func crash() throws {
-        machine.store.die()
+        daemon.store.die()
         say("  crash")
         checkStill()
         releaseAll(isAlive: false)
         let before = try Disk.entries(folders.tree)
         // What programs wrote when the daemon was gone is theirs.
         still.withLock { if $0 != nil { $0 = before } }
-        machine = try Machine(folders, self)
+        daemon = try DaemonRun(folders, self)
         try checkUntouched(since: before)
     }
 
@@ -148,9 +143,9 @@ final class World: @unchecked Sendable {
 
     func restart() throws {
         releaseAll(isAlive: true)
-        try machine.replica.close()
-        machine.store.die()
-        machine = try Machine(folders, self)
+        try daemon.replica.close()
+        daemon.store.die()
+        daemon = try DaemonRun(folders, self)
     }
 
     /// The daemon stops in good order, and starts over the copy.
@@ -158,23 +153,23 @@ final class World: @unchecked Sendable {
         guard copies.exists("old") else { return }
         say("  starts over an older database")
         releaseAll(isAlive: true)
-        try machine.replica.close()
-        machine.store.die()
+        try daemon.replica.close()
+        daemon.store.die()
         try copies.restore("old")
-        machine = try Machine(folders, self)
+        daemon = try DaemonRun(folders, self)
     }
 
     /// The daemon dies after it has applied what it noted, before it records that.
     func crashAfterApplying() async throws {
-        let machine = self.machine!
-        try machine.replica.record()
-        try await live { machine in await machine.engine.pull() }
-        guard machine === self.machine else { return }
+        let daemon = self.daemon!
+        try daemon.replica.record()
+        try await live { daemon in await daemon.engine.pull() }
+        guard daemon === self.daemon else { return }
         try copies.make("unapplied")
         let listings = store.listings
-        try await live { machine in await machine.engine.applyIncoming() }
-        guard machine === self.machine else { return }
-        machine.store.die()
+        try await live { daemon in await daemon.engine.applyIncoming() }
+        guard daemon === self.daemon else { return }
+        daemon.store.die()
         // A folder's listing is recorded before anything is put into the folder.
         if store.listings == listings { try copies.restore("unapplied") }
         try crash()
@@ -182,14 +177,13 @@ final class World: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Lets everything that died unwind, and removes the folder.
+    /// Lets everything that died unwind.
     func end() async {
         releaseAll(isAlive: false)
-        machine.store.die()
-        machine = nil
+        daemon.store.die()
+        daemon = nil
         for continuation in frozen.withLock({ $0 }) { continuation.resume() }
         for flow in flows { await flow.value }
         flows = []
-        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in a temporary folder.
     }
 }

@@ -4,6 +4,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -16,16 +17,14 @@ import Threads
     /// A store over a folder of the server, and another client of it.
     private static func run(_ body: (PathStore, WebDAVScratch) async throws -> Void) async throws {
         try await WebDAVScratch.run(server) { scratch in
-            let folder = "/var/tmp/replica-test-\(getpid())-cloud-\(UInt64.random(in: 0 ... .max))"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let folder = try TemporaryFolder()
             // The other interval does not change: only folders with changed versions are listed.
             var options = PathStoreOptions()
             options.openIntervalSeconds = 0
-            let store = try PathStore(scratch.storage, folder: folder, options: options)
+            let store = try PathStore(scratch.storage, folder: folder.path.string, options: options)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(store, scratch)) } catch { outcome = .failure(error) }
             try store.close()
-            try FileManager.default.removeItem(atPath: folder)
             try outcome.get()
         }
     }
@@ -259,10 +258,7 @@ import Threads
         let other = try await Self.server.folder(name)
         defer { other.connection.close() }
         let place = try Self.server.place
-        let state = "/var/tmp/replica-test-\(getpid())-chunks-\(name)"
-        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
-        // Anything that can't be removed is left in /tmp.
-        defer { try? FileManager.default.removeItem(atPath: state) }
+        let state = try TemporaryFolder()
         let faults = StepFaults { (_, request) in
             request.words.first == "PUT" && request.words[1].hasSuffix("/3") ? .cutRequest : nil
         }
@@ -273,7 +269,7 @@ import Threads
         let address = try WebDAVAddress("127.0.0.1:\(proxy.port)\(path)/\(name)", isSecure: false)
         func run(_ body: (WebDAVScratch) async throws -> Void) async throws -> UInt64 {
             let storage = try await WebDAVStorage.open(
-                address, WebDAVServer.login, memory: AbilityMemory(folder: state), abilities: abilities,
+                address, WebDAVServer.login, memory: AbilityMemory(folder: state.path.string), abilities: abilities,
                 chunks: Self.small)
             defer { storage.close() }
             let before = storage.steps

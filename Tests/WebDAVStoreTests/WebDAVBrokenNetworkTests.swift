@@ -45,7 +45,7 @@ import Testing
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
         let count = await FaultCampaign.eachRequest(of: faults) { (name, silenceSeconds, choice) in
             do {
-                let session = try await FaultedSession(server, wanted, silenceSeconds: silenceSeconds, choice)
+                let session = try await WebDAVFaultedSession(server, wanted, silenceSeconds: silenceSeconds, choice)
                 do throws(ServerFailure) {
                     var found = try await session.abilities()
                     // Two writes within a second need a machine that has time for it.
@@ -74,7 +74,7 @@ import Testing
         _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
-            let session = try await FaultedSession(server, known, silenceSeconds: silenceSeconds, choice)
+            let session = try await WebDAVFaultedSession(server, known, silenceSeconds: silenceSeconds, choice)
             do { try await session.play(act) } catch {
                 Issue.record("\(server), \(act), \(name): \(error), after \(session.faulted)")
             }

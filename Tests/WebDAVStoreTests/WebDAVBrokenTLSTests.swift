@@ -3,6 +3,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -69,8 +70,7 @@ import Threads
     @Test func anotherCertificateIsNotAccepted() async throws {
         let own = try WebDAVServer.tls.port
         // A server with a certificate of its own.
-        let folder = "/var/tmp/replica-test-\(getpid())-tls-\(UInt64.random(in: 0 ... .max))"
-        let program = try ServingProgram("webdav-server", ["tls", folder])
+        let program = try ServingProgram("webdav-server", ["tls", TemporaryFolder.unusedPath().string])
         defer { try? program.stop() }
         let other = program.values["DAV_SERVER"]?.split(separator: ":").last.flatMap { UInt16($0) }
         let isOther = Locked(false)

@@ -4,6 +4,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import HTTPClient
@@ -13,7 +14,7 @@ import Testing
 @Suite struct WebDAVHostileServerTests {
     private static let program = Result {
         try ServingProgram(
-            "hostile-server", ["/var/tmp/replica-test-\(getpid())-dav-seen-\(UInt64.random(in: 0 ... .max))"])
+            "hostile-server", [TemporaryFolder.unusedPath().string])
     }
 
     private struct Scratch: StorageScratch {

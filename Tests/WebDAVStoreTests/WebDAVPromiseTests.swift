@@ -1,8 +1,7 @@
-import Foundation
-import Glibc
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import WebDAVStore
@@ -33,15 +32,14 @@ import Testing
     private static func check(
         _ promise: StorePromise, _ server: WebDAVServer, _ abilities: ServerAbilities
     ) async throws {
-        let table = "/var/tmp/replica-test-\(getpid())-dav-table-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: table, withIntermediateDirectories: false)
+        let table = try TemporaryFolder()
         let other = try await server.folder()
         let storage = try await WebDAVStorage.open(
             other.connection.address, WebDAVServer.login, abilities: abilities)
         let outcome: Result<Void, any Error>
         do {
             let subject = try await StoreSubject(other: other) {
-                try PathStore(storage, folder: table, options: .alwaysListing)
+                try PathStore(storage, folder: table.path.string, options: .alwaysListing)
             }
             outcome = .success(try await promise.check(subject))
         } catch {
@@ -49,7 +47,6 @@ import Testing
         }
         storage.close()
         other.connection.close()
-        try FileManager.default.removeItem(atPath: table)
         try outcome.get()
     }
 }

@@ -5,6 +5,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Threads
 
 @testable import WebDAVStore
@@ -27,8 +28,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         uniqueKeysWithValues: allCases.map { kind in (kind, Lazy { try start(kind) }) })
 
     private static func start(_ kind: WebDAVServer) throws -> ServingProgram {
-        let folder = "/var/tmp/replica-test-\(getpid())-dav-\(UInt64.random(in: 0 ... .max))"
-        return try ServingProgram("webdav-server", [kind.rawValue, folder])
+        try ServingProgram("webdav-server", [kind.rawValue, TemporaryFolder.unusedPath().string])
     }
 
     /// If it is missing, the test fails.

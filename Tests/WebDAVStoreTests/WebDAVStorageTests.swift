@@ -230,7 +230,7 @@ import Threads
         let (known, data) = (try await server.abilities(), try server.data)
         #expect(known.answersTags)
         let step = Locked(0)
-        let session = try await FaultedSession(server, known) { (_, request) in
+        let session = try await WebDAVFaultedSession(server, known) { (_, request) in
             let (method, path) = (request.words.first ?? "", request.words.dropFirst().first ?? "")
             guard path.hasSuffix("/file") else { return nil }
             let isNow = step.withLock { step in

@@ -1,6 +1,7 @@
 import Foundation
 import ReplicaControl
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Threads
 

@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import SystemPackage
 
 /// The programs built with these tests.

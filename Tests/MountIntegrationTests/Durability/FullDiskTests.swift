@@ -2,7 +2,7 @@ import Testing
 
 /// A full backing disk is an error for the caller and damages nothing.
 @Suite struct FullDiskTests {
-    @Test func aFullDiskBelow() async throws {
+    @Test func aFullDiskBelowTheMountFailsWrites() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Without it, programs would write into the directory below.
-    @Test func aDeadMountStaysWhereNoneCanBeMade() async throws {
+    @Test func aDeadMountStaysIfNoNewOneCanBeMade() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 smallDisk + #"""

@@ -40,7 +40,7 @@ import Testing
 
     /// A file's size and times are on the disk, but its bytes are not.
     @Test(arguments: [true, false])
-    func emptinessNeverGoesOverTheStoresGoodCopy(_ isWaitedFor: Bool) async throws {
+    func anEmptiedFileNeverReplacesTheStoresContent(_ isWaitedFor: Bool) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The guarantee of `replica wait` for a domain whose store is on the same disk.
-    @Test(arguments: ["d", "\"$MNT/files\""]) func waitedForContentIsCompleteOnOneSide(what: String) async throws {
+    @Test(arguments: ["d", "\"$MNT/files\""]) func contentIsCompleteOnOneSideAfterAWait(what: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -204,7 +204,7 @@ import Testing
     }
 
     /// The store has an item that was created just before, and that the database does not know.
-    @Test func equalFilesAreOne() async throws {
+    @Test func equalFilesAreMerged() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -221,7 +221,7 @@ import Testing
     }
 
     /// A time that was sent and then lost here is restored, also for a dataless file.
-    @Test func timesThatWereSentComeBack() async throws {
+    @Test func sentTimesAreRestored() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

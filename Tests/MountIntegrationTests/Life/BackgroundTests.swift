@@ -4,7 +4,7 @@ import Testing
 /// How the program starts its daemon in the background.
 @Suite struct BackgroundTests {
     /// It has its own working directory, session, descriptors and signals, but the mountpoint may be relative.
-    @Test func theDaemonKeepsNothingOfItsCaller() async throws {
+    @Test func theDaemonInheritsNothingFromItsCaller() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// No output goes to a file that happens to have the number of a standard descriptor.
-    @Test func closedStandardDescriptorsAreNoHarm() async throws {
+    @Test func standardDescriptorsMayBeClosed() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

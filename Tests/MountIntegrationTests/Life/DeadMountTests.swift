@@ -2,7 +2,7 @@ import Testing
 
 /// A mount whose daemon was killed.
 @Suite struct DeadMountTests {
-    @Test func itIsShownWithTheCommandThatMendsIt() async throws {
+    @Test func aDeadMountIsShownWithTheCommandThatFixesIt() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

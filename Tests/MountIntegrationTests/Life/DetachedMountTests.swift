@@ -17,7 +17,7 @@ import Testing
 
         """#
 
-    @Test func itIsMountedAgainAndTheOldOneIsNamed() async throws {
+    @Test func aDetachedDomainIsMountedAgain() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aCopyInAnotherNamespaceHoldsNobodyUp() async throws {
+    @Test func aCopyInAnotherNamespaceBlocksNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

@@ -21,7 +21,7 @@ import Testing
         while held: held.discard(os.waitpid(-1, 0x40000000)[0])
         """#
 
-    @Test func aHungDaemonIsReplacedAsTheDoctorSays() async throws {
+    @Test func theFixReplacesAHungDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 "cat >holder.py <<'END'\n\(Self.holder)\nEND\n" + doctorWords + #"""
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Not even the process is known then.
-    @Test func aDaemonThatTakesNoConnectionIsFound() async throws {
+    @Test func aDaemonThatAcceptsNoConnectionIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func anothersDaemonIsFound() async throws {
+    @Test func aDaemonOfAnotherUserIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aDaemonAtItsLimitGetsMoreAsTheDoctorSays() async throws {
+    @Test func theFixRaisesTheLimitOfADaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func aMountThatIsElsewhereIsFound() async throws {
+    @Test func aMountInAnotherNamespaceIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// Mounts of domains that the doctor does not know of.
-    @Test func mountsThatNobodyServesAreRemovedAsTheDoctorSays() async throws {
+    @Test func theFixRemovesDeadMounts() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

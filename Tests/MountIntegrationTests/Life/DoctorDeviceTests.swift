@@ -2,7 +2,7 @@ import Testing
 
 /// `replica doctor` where users can't mount: without the FUSE device or fusermount3, or with others in their place.
 @Suite struct DoctorDeviceTests {
-    @Test func theDeviceIsMadeAsTheDoctorSays() async throws {
+    @Test func theFixCreatesTheDevice() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func fusermountIsMendedAsTheDoctorSays() async throws {
+    @Test func theFixRepairsFusermount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func fuseConfIsMendedAsTheDoctorSays() async throws {
+    @Test func theFixRepairsFuseConf() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

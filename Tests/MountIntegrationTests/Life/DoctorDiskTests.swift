@@ -22,7 +22,7 @@ import Testing
 
             """#
 
-    @Test func aFullDiskIsEmptiedAsTheDoctorSays() async throws {
+    @Test func theFixFreesAFullDisk() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Evicting frees no inodes.
-    @Test func aDiskWithoutInodesIsNoDiskWithoutSpace() async throws {
+    @Test func missingInodesAreReportedAsSuch() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyDiskIsMadeWritableAsTheDoctorSays() async throws {
+    @Test func theFixMakesAReadOnlyDiskWritable() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -2,7 +2,7 @@ import Testing
 
 /// `replica doctor` where the kernel's settings and limits make mounts slow, and the settings that it names.
 @Suite struct DoctorKernelTests {
-    @Test func theSettingsAreChangedAsTheDoctorSays() async throws {
+    @Test func theFixesChangeTheSettings() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func theLimitsAreRaisedAsTheDoctorSays() async throws {
+    @Test func theFixesRaiseTheLimits() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

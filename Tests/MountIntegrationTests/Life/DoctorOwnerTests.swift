@@ -2,7 +2,7 @@ import Testing
 
 /// `replica doctor` where others own or can read what only the domain's user may.
 @Suite struct DoctorOwnerTests {
-    @Test func theStateGetsItsOwnerAsTheDoctorSays() async throws {
+    @Test func theFixRestoresTheOwnerOfTheState() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func secretsGetTheirOwnerAsTheDoctorSays() async throws {
+    @Test func theFixRestoresTheOwnerOfSecrets() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aStoresProgramThatIsMissingIsFound() async throws {
+    @Test func aMissingStoreProgramIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

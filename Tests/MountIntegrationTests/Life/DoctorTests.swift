@@ -3,7 +3,7 @@ import Testing
 /// `replica doctor` on machines and with domains that have problems. The machine is only changed in a private mount
 /// namespace.
 @Suite struct DoctorTests {
-    @Test func eachThingThatIsWrongWithTheMachineIsFound() async throws {
+    @Test func eachFaultOfTheMachineIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func eachThingThatIsWrongWithADomainIsFoundAndMended() async throws {
+    @Test func eachFaultOfADomainIsFoundAndFixed() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 doctorWords + #"""

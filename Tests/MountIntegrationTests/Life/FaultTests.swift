@@ -4,7 +4,7 @@ import Testing
 @Suite struct FaultTests {
     /// The last time that fits into 64 bits of nanoseconds, one after it, and one long after it: on the mount, in the
     /// store and in an imported directory.
-    @Test func noDateEndsTheDaemon() async throws {
+    @Test func noDateCrashesTheDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// In the background, and in the foreground as under a unit.
-    @Test func theLogSaysThatItCrashed() async throws {
+    @Test func aCrashIsLogged() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -114,7 +114,7 @@ import Testing
 
     /// A core dump would wait for a thread that waits for the mount. No program waits long for a mount whose daemon
     /// crashed.
-    @Test(arguments: ["ILL", "SEGV", "ABRT", "TRAP"]) func aCrashIsTheEndAtOnce(signal: String) async throws {
+    @Test(arguments: ["ILL", "SEGV", "ABRT", "TRAP"]) func aCrashEndsTheDaemonImmediately(signal: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -2,7 +2,7 @@ import Testing
 
 /// One domain's daemon does not answer.
 @Suite struct HungDaemonTests {
-    @Test func aStoppedDaemonHoldsUpNobodyElse() async throws {
+    @Test func aStoppedDaemonBlocksNoOtherCommand() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

@@ -24,7 +24,7 @@ import Testing
             os.write(device, struct.pack("=IiQ", 16 + len(body or b""), 0 if body else -38, number) + (body or b""))
         """#
 
-    @Test func itDoesNotHoldTheDoctor() async throws {
+    @Test func aHungMountDoesNotBlockTheDoctor() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 "cat >server.py <<'END'\n\(Self.server)\nEND\n" + #"""

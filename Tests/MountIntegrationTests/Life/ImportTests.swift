@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aTakenNameLeavesTheDirectoryAlone() async throws {
+    @Test func aTakenNameLeavesTheDirectoryUnchanged() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aPathThatIsNoLocalDirectoryIsRefused() async throws {
+    @Test func onlyALocalDirectoryIsImported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aMountPointIsRefusedAndAnotherDiskKeepsItsStateBeside() async throws {
+    @Test func aMountpointIsRefusedAndTheStateStaysOnTheSameDisk() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func insideADomainOrAroundOneIsRefused() async throws {
+    @Test func directoriesInsideOrAroundADomainAreRefused() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func killedAtAnyMomentItIsDoneOrUntouched() async throws {
+    @Test func aKilledImportIsCompleteOrDidNotHappen() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -28,7 +28,7 @@ import Testing
         """#
 
     /// Root would read and write through whatever others put there.
-    @Test func rootChangesNothingWhereOthersCan() async throws {
+    @Test func rootChangesNothingInFoldersOfOthers() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -15,7 +15,7 @@ import Testing
 
         """#
 
-    @Test func aRemovalGoesOn() async throws {
+    @Test func aKilledRemovalIsContinued() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aRemovalThatFailsSaysWhatIsLeft() async throws {
+    @Test func aFailedRemovalReportsTheRest() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func anImportCanBeMadeAgain() async throws {
+    @Test func aKilledImportCanBeRepeated() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -112,7 +112,7 @@ import Testing
     /// Files being evicted when the daemon is killed are neither truncated nor empty afterwards, here or in the store.
     /// Size and times are kept too, also if the disk does not support holes.
     @Test(arguments: ["", "-e inject=fallocate:error=EOPNOTSUPP"])
-    func anEvictionCutsNothing(_ disk: String) async throws {
+    func aKilledEvictionTruncatesNothing(_ disk: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + "disk='\(disk)'\n" + #"""
@@ -152,7 +152,7 @@ import Testing
     }
 
     /// One of two that are made at once under one name is told, and disturbs the other in nothing.
-    @Test func twoImportsOfOneName() async throws {
+    @Test func ofTwoImportsOfOneNameOneFails() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

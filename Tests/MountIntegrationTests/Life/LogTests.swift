@@ -2,7 +2,7 @@ import Testing
 
 /// `replica log NAME -f`, which goes on until it is ended.
 @Suite struct LogTests {
-    @Test func aLogIsFollowedUntilOneEndsIt() async throws {
+    @Test func aLogIsFollowedUntilItIsInterrupted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// The store has a name that would be a line of the kernel's for the journal, and an escape sequence for a terminal.
-    @Test func aNameInTheStoreForgesNoLine() async throws {
+    @Test func namesCannotForgeLogLines() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func itWaitsForALogAndEndsWithItsReader() async throws {
+    @Test func followingWaitsForALogAndEndsWithItsReader() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

@@ -2,7 +2,7 @@ import Testing
 
 /// Attributes of ours that come from outside.
 @Suite struct MarkTests {
-    @Test func marksFromOutsideAreNotBelieved() async throws {
+    @Test func importedMarksAreNotTrusted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aMarkSetBelowTheMountIsNotBelieved() async throws {
+    @Test func aMarkSetBelowTheMountIsNotTrusted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsAwayDoesNotHoldUpTheMount() async throws {
+    @Test func anUnreachableStoreDoesNotDelayTheMount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func endedByASignalNothingPendingIsLost() async throws {
+    @Test func aSignalLosesNothingPending() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatChangesDoesNotMakeTheMountBusy() async throws {
+    @Test func changesInTheStoreDoNotKeepTheMountBusy() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func inTheForegroundItLogsAndEndsWithTheMount() async throws {
+    @Test func aForegroundDaemonLogsAndEndsWithTheMount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func wrongCommandLinesSayOneLine() async throws {
+    @Test func invalidCommandLinesPrintOneLine() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

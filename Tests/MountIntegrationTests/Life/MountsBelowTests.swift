@@ -2,7 +2,7 @@ import Testing
 
 /// Filesystems mounted below an imported directory, or below a removed domain, are not touched.
 @Suite struct MountsBelowTests {
-    @Test func aDirectoryWithAMountBelowIsNotImported() async throws {
+    @Test func aDirectoryThatContainsAMountIsNotImported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

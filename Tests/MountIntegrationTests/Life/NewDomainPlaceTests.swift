@@ -17,7 +17,7 @@ import Testing
 
         """#
 
-    @Test func theStoreIsNotInTheDirectoryNorTheOtherWayRound() async throws {
+    @Test func theStoreAndTheDirectoryMayNotContainEachOther() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// rename(2) reports EXDEV for it, even in its own folder.
-    @Test func aFolderInALowerLayerIsLeft() async throws {
+    @Test func aFolderInALowerLayerIsNotTouched() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func theStoreIsNoOtherDomains() async throws {
+    @Test func theStoreMayNotBePartOfAnotherDomain() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aMountThatFailsGivesTheDirectoryBack() async throws {
+    @Test func aFailedMountRestoresTheDirectory() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

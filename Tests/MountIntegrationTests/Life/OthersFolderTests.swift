@@ -13,7 +13,7 @@ import Testing
         """#
 
     /// The command of a unit or of mount(8) names the directory itself.
-    @Test func aLinkOnTheWayIsRefused() async throws {
+    @Test func aLinkInThePathIsRefused() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// There the daemon would deadlock with itself.
-    @Test func theDomainsOwnPlacesAreRefused() async throws {
+    @Test func theDomainsFoldersAreRefusedAsMountpoints() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// The mount was removed, and another filesystem is at its path.
-    @Test func unmountAndRemoveLeaveTheMountsOfOthers() async throws {
+    @Test func unmountAndRemoveKeepTheMountsOfOthers() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -116,7 +116,7 @@ import Testing
 
     /// After an import the domain is served without a mount, and its daemon answers.
     @Test(arguments: ["unmount", "remove --keep none"])
-    func aMountThatIsGoneAlreadyIsNoError(command: String) async throws {
+    func anAlreadyUnmountedMountIsNotAnError(command: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A killed daemon leaves its mount; the next mount at that path is not the daemon's.
-    @Test func aDeadMountIsKnownByItsNumber() async throws {
+    @Test func aDeadMountIsIdentifiedByItsNumber() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

@@ -63,7 +63,7 @@ import Testing
     }
 
     /// It is the user's own process: killing it only costs speed.
-    @Test func filesAreServedWhenItIsEndedOrStopped() async throws {
+    @Test func filesAreServedAfterTheProgramIsKilled() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words(.capability) + #"""
@@ -99,7 +99,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts").path
 
     /// A user who can replace the file could give the capability to their own program.
-    @Test func itIsInstalledOnlyWhereNobodyElseCanChangeIt() async throws {
+    @Test func theProgramIsInstalledOnlyInTrustedFolders() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// What it knows of a connection and its mount comes from procfs alone.
-    @Test func itBelievesNoOtherProc() async throws {
+    @Test func aFakeProcIsNotTrusted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words(.capability) + #"""
@@ -179,7 +179,7 @@ import Testing
 
     /// Requests that a user makes by hand. Each filesystem here is mounted with an unserved descriptor, so that the
     /// kernel refuses an accepted file (EPERM).
-    @Test func itRegistersNothingThatTheUserMayNotHave() async throws {
+    @Test func onlyFilesThatTheUserMayAccessAreRegistered() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words(.capability) + #"""

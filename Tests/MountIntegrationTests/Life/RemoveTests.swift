@@ -29,7 +29,7 @@ import Testing
 
         """#
 
-    @Test func allAreRemovedAndWhatIsUnsentIsPreserved() async throws {
+    @Test func removingAllPreservesUnsentFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func allAreRemovedAndWhatIsDownloadedIsPreserved() async throws {
+    @Test func removingAllPreservesDownloadedFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func allAreRemovedWithEverything() async throws {
+    @Test func removingAllCanPreserveNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A domain that can't be removed does not block the others.
-    @Test func domainsInUseStayAndOthersAreRemoved() async throws {
+    @Test func removingAllKeepsDomainsInUse() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""

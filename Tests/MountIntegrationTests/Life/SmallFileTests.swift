@@ -46,7 +46,7 @@ import Testing
 
     /// Opened in any order, small and large files behave like plain ones: served by the daemon through the page cache,
     /// by the kernel directly, and alternately.
-    @Test(arguments: 1...3) func aFileIsTheSameHoweverItIsOpened(seed: Int) async throws {
+    @Test(arguments: 1...3) func aFileReadsTheSameOnBothPaths(seed: Int) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 PassthroughProgramTests.words(.capability) + #"""

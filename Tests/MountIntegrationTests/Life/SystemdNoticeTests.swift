@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func theWatchdogIsFedAndAnAbstractNameWillDo() async throws {
+    @Test func theWatchdogIsFedOverAnAbstractSocketToo() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// SIGTERM uploads pending changes within the unit's limit; a second SIGTERM, or the limit, stops that.
-    @Test func theEndUploadsWhatIsPending() async throws {
+    @Test func aStopUploadsPendingChanges() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// With continuous writes the store never has everything: the limit ends the wait, and so does the next signal.
-    @Test func theWaitForTheStoreIsLimited() async throws {
+    @Test func theUploadAtAStopTimesOut() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

@@ -2,7 +2,7 @@ import Testing
 
 /// How requests come from the kernel: by reading the device, or by io_uring if the kernel offers it.
 @Suite struct TransportTests {
-    @Test func theRingsOfIOUringAreUsedWhereTheKernelOffersThem() async throws {
+    @Test func ioUringIsUsedIfTheKernelOffersIt() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func processorsThatTheDaemonMayNotUseAreServed() async throws {
+    @Test func programsOnProcessorsForbiddenToTheDaemonAreServed() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// The daemon waits for its own mount when it presents the store's changes there.
-    @Test func aKilledDaemonIsGoneWhateverItWaitsFor() async throws {
+    @Test func aKilledDaemonExitsInAnyWait() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

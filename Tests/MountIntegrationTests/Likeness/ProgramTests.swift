@@ -37,7 +37,7 @@ import Testing
 
     /// git only touches objects that it has; it removes packed ones with their folders, which it may need again
     /// immediately.
-    @Test func gitPacksWhatItTouched() async throws {
+    @Test func gitPacksItsTouchedFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func tarAndRsyncThereAndBack() async throws {
+    @Test func tarAndRsyncCopyInBothDirections() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -9,7 +9,7 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell("begin; mkdir plain")
             let (mount, plain) = (trial.mount, trial.folder + "/plain")
-            let difference = await onThread { Self.compare(mount, plain, UInt64(seed)) }
+            let difference = try await onThread { Self.compare(mount, plain, UInt64(seed)) }
             if let difference { Issue.record("seed \(seed): \(difference)") }
             // The whole tree once more, compared with standard tools.
             try await trial.shell(
@@ -34,12 +34,5 @@ import Testing
             }
         }
         return nil
-    }
-}
-
-/// Runs blocking code on a separate thread.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: body()) }
     }
 }

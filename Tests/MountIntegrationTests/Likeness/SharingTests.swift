@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import Testing
 
 /// Two programs on one file, or a program and the kernel.
@@ -73,11 +74,11 @@ import Testing
         }
     }
 
-    @Test func mappedMemoryIsTheFile() async throws {
+    @Test func mappedMemoryShowsTheFile() async throws {
         try await Trial.run { trial in
             try await trial.shell("begin; head -c 10000 /dev/zero >$MNT/file")
             let path = trial.mount + "/file"
-            let failure = await onThread { Self.map(path) }
+            let failure = try await onThread { Self.map(path) }
             #expect(failure == nil)
             try await trial.shell("settle; same; equal \"$(head -c 5 $MNT/file)\" hello")
         }

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aKillLeavesNothingOfOneWithoutAName() async throws {
+    @Test func aKillLeavesNothingOfAnUnnamedFile() async throws {
         try await Trial.run { trial in
             try await trial.shell(#"begin; settle"#)
             let without = try make(in: trial.mount)

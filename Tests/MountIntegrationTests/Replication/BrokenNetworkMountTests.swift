@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aFoldersDomainComesThroughWhateverHappensToItsRequests() async throws {
+    @Test func aWebDAVDomainSurvivesEveryFaultOfItsRequests() async throws {
         try await Trial.run { trial in
             let proxy = try Self.proxy(trial)
             defer { proxy.close() }
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aBucketsDomainComesThroughWhateverHappensToItsRequests() async throws {
+    @Test func anS3DomainSurvivesEveryFaultOfItsRequests() async throws {
         try await Trial.run { trial in
             let proxy = try Self.proxy(trial)
             defer { proxy.close() }
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func aServersDomainComesThroughWhereverItsConnectionsEnd() async throws {
+    @Test func anSFTPDomainSurvivesEveryCutOfItsConnections() async throws {
         try await Trial.run { trial in
             let isTrouble: @Sendable () -> Bool = { [path = trial.folder + "/trouble"] in access(path, F_OK) == 0 }
             let dice = Mutex((SeededGenerator(Self.seed), left: 4))

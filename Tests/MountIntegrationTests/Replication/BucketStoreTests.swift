@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Also during a hang of the server, and afterwards.
-    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+    @Test func aDirectoryIsImportedAndSyncedBothWays() async throws {
         try await Self.run(
             """
             mkdir "$SRC/folder"
@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func obstaclesAreReported() async throws {
+    @Test func failuresAreReported() async throws {
         try await Self.run(
             """
             refused 15 "the bucket nosuch does not exist there" replica add x --store "s3://nosuch?endpoint=$endpoint"
@@ -144,7 +144,7 @@ import Testing
             """)
     }
 
-    @Test func theProbeShowsWhatItKeeps() async throws {
+    @Test func theProbeShowsTheFeatures() async throws {
         try await Self.run(
             """
             timeout 200 "$BIN/replica" probe "$url" >table || { cat table; exit 1; }

@@ -2,7 +2,7 @@ import Testing
 
 /// Files that are immutable or append-only (chattr(1)) and change in the store.
 @Suite struct FrozenTests {
-    @Test func changesOfTheStoreWaitForFrozenFiles() async throws {
+    @Test func changesInTheStoreWaitForImmutableFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func frozenFilesAreMaterialized() async throws {
+    @Test func immutableFilesAreMaterialized() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

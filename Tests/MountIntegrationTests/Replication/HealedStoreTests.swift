@@ -25,7 +25,7 @@ import Testing
 
         """
 
-    @Test func aStoreThatWasReadOnly() async throws {
+    @Test func aStoreIsUsedAgainAfterItWasReadOnly() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatWasFull() async throws {
+    @Test func aStoreIsUsedAgainAfterItWasFull() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatWasImmutable() async throws {
+    @Test func aDirectoryIsUsedAgainAfterItWasImmutable() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatWasClosedToItsUser() async throws {
+    @Test func aDirectoryIsUsedAgainAfterItWasInaccessible() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 "{ cat <<'END'\n" + Self.words + """

@@ -50,7 +50,7 @@ import Testing
         """
 
     /// Root has no session, so its logins are in a file. The secret is then looked for everywhere but there.
-    @Test func aLoginInAFileIsFoundAndItsSecretIsNowhereElse() async throws {
+    @Test func aLoginInAFileIsFoundAndItsSecretDoesNotLeak() async throws {
         let script = """
             make_bucket
             rm "$home/.aws/credentials"
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Amazon's keys in the environment are for S3 alone: ssh, in whose place a program notes what it gets, has none.
-    @Test func keysOfAmazonAreForNoOtherProgram() async throws {
+    @Test func amazonKeysAreNotPassedToOtherPrograms() async throws {
         let script = #"""
             export PATH=$HERE/bin:$BIN:$PATH AWS_ACCESS_KEY_ID=sesame AWS_SECRET_ACCESS_KEY=sesame AWS_SESSION_TOKEN=sesame
             mkdir bin storage

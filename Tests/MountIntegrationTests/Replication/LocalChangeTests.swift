@@ -2,7 +2,7 @@ import Testing
 
 /// Changes on the mount reach the store, and nothing else does.
 @Suite struct LocalChangeTests {
-    @Test func everythingArrives() async throws {
+    @Test func allChangesReachTheStore() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Setting only a file's date changes its content version in the store.
-    @Test func touchedFilesAreRemovedAndWrittenAsOthers() async throws {
+    @Test func touchedFilesAreRemovedAndWrittenLikeOthers() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func specialFilesStayHere() async throws {
+    @Test func specialFilesStayLocal() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

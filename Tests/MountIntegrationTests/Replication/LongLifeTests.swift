@@ -14,7 +14,7 @@ import Testing
         ProcessInfo.processInfo.environment["REPLICA_LIFE_SEED"].flatMap { Int($0) } ?? 1
     }
 
-    @Test(arguments: 0..<2) func oneSideAfterTheOther(number: Int) async throws {
+    @Test(arguments: 0..<2) func changesOnOneSideAfterTheOtherConverge(number: Int) async throws {
         try await Self.live(seed: Self.first + number) { trial, random, round in
             let place = round % 3 == 0 ? trial.store : trial.mount
             return [await Life(place, trial, &random, names).work(80)]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<2) func bothSidesAtOnce(number: Int) async throws {
+    @Test(arguments: 0..<2) func concurrentChangesOnBothSidesConverge(number: Int) async throws {
         try await Self.live(seed: Self.first + number) { trial, random, round in
             let here = Life(trial.mount, trial, &random, ["a", "b"])
             let there = Life(trial.store, trial, &random, ["c", "d"])
@@ -115,7 +115,7 @@ private struct Life: Sendable {
     }
 
     func work(_ count: Int) async -> Trace {
-        await onThread {
+        try await onThread {
             var random = SeededGenerator(seed)
             let (ours, native) = (Caller(place), Caller(plain))
             var trace = Trace()

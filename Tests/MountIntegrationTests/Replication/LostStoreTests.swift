@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Replacements are not deletions, in any number.
-    @Test func replacedFilesAreNotHeld() async throws {
+    @Test func replacedFilesAreNotHeldBack() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -2,7 +2,7 @@ import Testing
 
 /// Files are not more accessible in a store than in the imported directory.
 @Suite struct ModeTests {
-    @Test func aStoreThatIsMadeIsNoWiderThanWhatIsImported() async throws {
+    @Test func aCreatedStoreIsNotMoreAccessibleThanTheImportedDirectory() async throws {
         for mode in ["700", "755", "500"] {
             try await Trial.run { trial in
                 try await trial.shell(
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aTooOpenStoreIsReportedAndUnchanged() async throws {
+    @Test func aStoreAccessibleToOthersIsReportedAndUnchanged() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func anAccessListsMaskIsNoGroupsRight() async throws {
+    @Test func theMaskOfAnACLIsNotTheModeOfTheGroup() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func whileItIsAwayItIsWhatItWas() async throws {
+    @Test func anUnmountedStoreChangesNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// A file created by a call whose answer the daemon did not receive before it died is recognized.
-    @Test func killsMakeNothingTwice() async throws {
+    @Test func killsDuplicateNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -142,7 +142,7 @@ import Testing
             """)
     }
 
-    @Test func aStoreThatIsKilledInACallComesBack() async throws {
+    @Test func aStoreKilledDuringACallIsRestarted() async throws {
         try await Self.run(
             """
             for number in 1 2 3 4; do echo "content $number" >storage/file$number; done
@@ -178,7 +178,7 @@ import Testing
             """)
     }
 
-    @Test func obstaclesAreReported() async throws {
+    @Test func failuresAreReported() async throws {
         try await Self.run(
             """
             refused 15 "no store for 'nosuch://': there is no replica-store-nosuch in /usr/lib/replica/stores" \\
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// Also a program that ignores the end of its input.
-    @Test func itEndsWithItsDaemonHoweverThatEnds() async throws {
+    @Test func theProgramExitsWithItsDaemon() async throws {
         try await Self.run(
             """
             echo text >storage/file

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Also after rclone died.
-    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+    @Test func aDirectoryIsImportedAndSyncedBothWays() async throws {
         try await Self.run(
             """
             rclone mkdir store:folder
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// It ends with the store's program even if that is killed.
-    @Test func nothingOfItOutlivesAKilledDaemon() async throws {
+    @Test func noProcessOutlivesAKilledDaemon() async throws {
         try await Self.run(
             """
             rclone mkdir store:folder
@@ -99,7 +99,7 @@ import Testing
             """)
     }
 
-    @Test func obstaclesAreReported() async throws {
+    @Test func failuresAreReported() async throws {
         try await Self.run(
             """
             refused 15 "rclone has no remote 'other'" replica add x --store rclone:other:
@@ -110,7 +110,7 @@ import Testing
             """)
     }
 
-    @Test func theProbeFindsItWeakAndTrue() async throws {
+    @Test func theProbeReportsWeakPreconditions() async throws {
         try await Self.run(
             """
             rclone mkdir store:folder
@@ -123,7 +123,7 @@ import Testing
             """)
     }
 
-    @Test func theTestOfStoresHoldsItToItsPromises() async throws {
+    @Test func testStoreChecksAllPromises() async throws {
         try await Self.run(
             """
             rclone mkdir store:folder

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyTreeIsCopiedIn() async throws {
+    @Test func aReadOnlyTreeCanBeCopied() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

@@ -27,7 +27,7 @@ import Testing
         try await Trial.run { trial in try await trial.shell(Self.words + script) }
     }
 
-    @Test func itComesHere() async throws {
+    @Test func aRewriteWithItsOldTimeIsDownloaded() async throws {
         try await run(
             """
             begin_with; before=$(version)
@@ -41,7 +41,7 @@ import Testing
             """)
     }
 
-    @Test func itComesHereWhenNobodyServed() async throws {
+    @Test func aRewriteDuringAStopIsDownloaded() async throws {
         try await run(
             """
             begin_with
@@ -64,7 +64,7 @@ import Testing
             """)
     }
 
-    @Test func anEditThatIsNotSentIsKeptBeside() async throws {
+    @Test func anUnsentEditBecomesAConflictCopy() async throws {
         try await run(
             """
             begin_with
@@ -80,7 +80,7 @@ import Testing
             """)
     }
 
-    @Test func equalContentStays() async throws {
+    @Test func equalContentIsNotReplaced() async throws {
         try await run(
             """
             begin_with
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A partially local file is never read as a mixture of both.
-    @Test func aPartThatIsHereIsNotMixedWithTheRest() async throws {
+    @Test func oldAndNewRangesAreNotMixed() async throws {
         try await run(
             """
             make() { head -c 4194304 /dev/zero | tr '\\0' "$1" >"$STORE/big"; touch -d @1000 "$STORE/big"; }

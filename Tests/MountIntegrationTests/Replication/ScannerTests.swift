@@ -2,7 +2,7 @@ import Testing
 
 /// Programs that read every file they see do not cause downloads.
 @Suite struct ScannerTests {
-    @Test func thumbnailersAndIndexersBringNothing() async throws {
+    @Test func thumbnailersAndIndexersDownloadNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

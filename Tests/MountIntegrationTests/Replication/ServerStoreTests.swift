@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Also while the server is down, and afterwards.
-    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+    @Test func aDirectoryIsImportedAndSyncedBothWays() async throws {
         try await Self.run(
             """
             mkdir "$SRC/folder"
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// Fetched on demand, by a mount that creates the domain, while the server is killed repeatedly.
-    @Test func aServerThatIsKilledWhileFilesAreReadAndSentComesBack() async throws {
+    @Test func transfersSurviveAKilledServer() async throws {
         try await Self.run(
             """
             mkdir -p d/folder
@@ -147,7 +147,7 @@ import Testing
             """)
     }
 
-    @Test func obstaclesAreReported() async throws {
+    @Test func failuresAreReported() async throws {
         try await Self.run(
             """
             url="sftp://server$HERE/storage"
@@ -181,7 +181,7 @@ import Testing
             """)
     }
 
-    @Test func theProbeShowsWhatItKeeps() async throws {
+    @Test func theProbeShowsTheFeatures() async throws {
         try await Self.run(
             """
             timeout 200 "$BIN/replica" probe "sftp://server$HERE/storage" >table || { cat table; exit 1; }
@@ -194,7 +194,7 @@ import Testing
             """)
     }
 
-    @Test func theTestOfStoresHoldsItToItsPromises() async throws {
+    @Test func testStoreChecksAllPromises() async throws {
         try await Self.run(
             """
             timeout 200 "$BIN/replica" test-store "sftp://server$HERE/storage" --only creat >table || { cat table; exit 1; }

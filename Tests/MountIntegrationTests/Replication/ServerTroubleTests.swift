@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatDiesAndItsNameComeBack() async throws {
+    @Test func aRestartedServerIsReconnected() async throws {
         try await Self.webDAV(
             """
             kill_server "$(pgrep -x lighttpd)"
@@ -119,7 +119,7 @@ import Testing
             """)
     }
 
-    @Test func aLoginToAFolderIsRevokedAndGivenAgain() async throws {
+    @Test func aRevokedWebDAVLoginIsReportedAndRenewed() async throws {
         try await Self.webDAV(
             """
             echo user:other >server/users
@@ -149,7 +149,7 @@ import Testing
             """)
     }
 
-    @Test func aFullDiskBehindAFolderLosesNothing() async throws {
+    @Test func aFullDiskOfAWebDAVServerLosesNothing() async throws {
         try await Self.webDAV(
             """
             head -c 4000000 /dev/urandom >"$MNT/large"
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func aLoginToAServerIsRevokedAndGivenAgain() async throws {
+    @Test func aRevokedSSHKeyIsReportedAndRenewed() async throws {
         try await Self.sftp(
             """
             mv ssh/authorized ssh/revoked
@@ -203,7 +203,7 @@ import Testing
             """)
     }
 
-    @Test func aServersNameAndItsKeyAreLost() async throws {
+    @Test func aLostHostNameAndHostKeyAreReported() async throws {
         try await Self.sftp(
             """
             # Its connections end, and nobody knows where it is.
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// Also both ways at once, and a small file does not wait for a large one.
-    @Test func aSlowLineIsServed() async throws {
+    @Test func aSlowConnectionIsUsable() async throws {
         try await Trial.run { trial in
             let (port, slow) = (trial.folder + "/upstream", trial.folder + "/slow")
             let proxy = try CuttingProxy(
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskOfAServerLosesNothing() async throws {
+    @Test func aFullDiskOfAnSFTPServerLosesNothing() async throws {
         try await Self.sftp(
             """
             head -c 4000000 /dev/urandom >"$MNT/large"

@@ -11,7 +11,7 @@ import Testing
 
         """
 
-    @Test func materializedItemsAreReportedAsTheyComeAndGo() async throws {
+    @Test func materializedItemsAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// The state of an anchor is on the disk before the anchor is printed.
-    @Test func anAnchorOutlivesAPowerCut() async throws {
+    @Test func anAnchorSurvivesAPowerCut() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

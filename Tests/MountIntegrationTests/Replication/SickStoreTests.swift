@@ -2,7 +2,7 @@ import Testing
 
 /// A failing store blocks no program, is shown in the status, and is synced when it works again.
 @Suite struct SickStoreTests {
-    @Test func aDirectoryThatIsGone() async throws {
+    @Test func aMissingDirectoryDeletesNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// After a kill everything is listed again: an empty directory does not count as a listing.
-    @Test(arguments: [true, false]) func nothingIsSentToAnotherOneNorDeletedAfterAKill(_ isKilled: Bool) async throws {
+    @Test(arguments: [true, false]) func aReplacedDirectoryGetsNothingAfterAKill(_ isKilled: Bool) async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Store directories are exchanged while programs write: each file stays in its domain.
-    @Test func nothingIsSentToAnotherOneWhileTheyChangePlaces() async throws {
+    @Test func aDirectoryGetsNothingWhileItIsReplaced() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func anotherDirectoryIsTakenWhenAPersonSaysSo() async throws {
+    @Test func anotherDirectoryIsUsedAfterApproval() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatIsReadOnly() async throws {
+    @Test func aReadOnlyDirectoryIsReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatIsFull() async throws {
+    @Test func aFullDirectoryIsReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -2,7 +2,7 @@ import Testing
 
 /// A sparse file only takes the space of its data, on all sides.
 @Suite struct SparseFileTests {
-    @Test func holesStayHolesOnEveryWay() async throws {
+    @Test func holesArePreservedOnEveryPath() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

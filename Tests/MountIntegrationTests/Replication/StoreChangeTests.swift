@@ -2,7 +2,7 @@ import Testing
 
 /// Other clients' changes in the store's directory appear on the mount.
 @Suite struct StoreChangeTests {
-    @Test func tailIsStartedAnewToSeeWhatOthersAppended() async throws {
+    @Test func anAppendIsSeenByANewTail() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aProgramThatLookedBeforeSeesItAtOnce() async throws {
+    @Test func aCachedEntryIsUpdatedImmediately() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aRewriteOfTheSameSizeAndSecondIsSeen() async throws {
+    @Test func aRewriteOfTheSameSizeInTheSameSecondIsSeen() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A file that another client replaces exists all the time, only under its name, as one item.
-    @Test func aFileIsThereWhileOthersReplaceIt() async throws {
+    @Test func aFileBeingReplacedIsNeverMissing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// Also if the temporary file existed so long that it appeared here.
-    @Test func aFileIsThereWhileAKnownFileTakesItsPlace() async throws {
+    @Test func aFileBeingReplacedByAKnownFileIsNeverMissing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// A first read returns the file's current content in the store, not an error because it changed a moment ago.
-    @Test func aFirstReadWhileOthersReplaceTheFile() async throws {
+    @Test func aFirstReadOfAFileBeingReplacedSucceeds() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func changesWhileNobodyServedAreFound() async throws {
+    @Test func changesDuringAStopAreFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func anEditOnBothSidesLosesNeither() async throws {
+    @Test func editsOnBothSidesAreKept() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Also during a hang of the server, and afterwards.
-    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+    @Test func aDirectoryIsImportedAndSyncedBothWays() async throws {
         try await Self.run(
             """
             start_server lighttpd
@@ -95,7 +95,7 @@ import Testing
             """)
     }
 
-    @Test func obstaclesAreReported() async throws {
+    @Test func failuresAreReported() async throws {
         try await Self.run(
             """
             start_server lighttpd

@@ -40,7 +40,6 @@ final class MountedDomain: Sendable {
             stopped.raise()
         }
         stopped.wait()
-        removeTree(place.base)
     }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaFileSystem
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -25,11 +26,10 @@ final class MountedReplica: Sendable {
         running = try RunningMount(fileSystem, at: place.mount)
     }
 
-    /// Unmounts and takes away everything.
+    /// Unmounts and ends it.
     func end() throws {
         try running.end()
         try replica.close()
-        removeTree(place.base)
     }
 }
 

@@ -10,12 +10,8 @@ import Testing
 @Suite struct DomainStatementTests {
     /// Runs `body` with a folder that is removed afterwards.
     private func inFolder(_ body: (String) throws -> Void) throws {
-        var path = Array("/var/tmp/replica-statements-\(getpid())-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
-        let folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // Anything that can't be removed is in /var/tmp.
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try body(folder)
+        let folder = try TemporaryFolder()
+        try withExtendedLifetime(folder) { try body(folder.path.string) }
     }
 
     @Test func statement18_anImportReturnsOrThrowsNeverBoth() throws {

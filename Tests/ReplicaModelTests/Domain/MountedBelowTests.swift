@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["bind", "tmpfs"]) func isLeftByARemoval(kind: String) throws {
-        let scratch = FilePath("/var/tmp/replica-test-\(getpid())-\(UUID().uuidString)")
+        let scratch = TemporaryFolder.unusedPath()
         let (place, outside) = (scratch.appending("gone/sub/mounted"), scratch.appending("outside"))
         for path in [place, outside] {
             try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)

@@ -1,32 +1,26 @@
-import Foundation
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 
 @testable import ReplicaModel
 
 /// A temporary folder with a domain's state; removed with its last reference.
 final class BenchFolder: Sendable {
-    let path: FilePath
+    private let folder: TemporaryFolder
     let state: StateFolders
+    var path: FilePath { folder.path }
 
     init() throws {
-        var template = Array("/var/tmp/replica-test-\(getpid())-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
-        path = FilePath(platformString: template)
-        state = StateFolders(root: path.appending("state"))
+        folder = try TemporaryFolder()
+        state = StateFolders(root: folder.path.appending("state"))
     }
 
     /// Creates the domain's state.
     /// - Parameter importing: Fills the imported folder; by default it is empty.
     func makeDomain(importing: ((String) throws -> Void)?) throws {
-        let source = path.appending("source")
-        try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
+        let source = try folder.makeFolder("source")
         try importing?(source.string)
         try state.importDomain(from: DirectoryToImport(source))
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path.string)  // Anything that can't be removed is in /var/tmp.
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 

@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaTestSupport
 import Testing
 
 /// The disks of a trial that lose their power, and how that is simulated.

@@ -3,7 +3,7 @@ import Testing
 /// The judge of power cuts, with allowed and forbidden results.
 @Suite struct CutJudgeTests {
     @Test(arguments: CutCase.allowed + CutCase.forbidden)
-    func eachIsJudgedRight(_ trial: CutCase) {
+    func eachOutcomeIsJudgedCorrectly(_ trial: CutCase) {
         let failures = CutJudge.failures([(trial.told, trial.attempted ?? trial.told)], trial.outcome)
         #expect(failures.count == trial.failures.count, "\(failures)")
         for (said, expected) in zip(failures, trial.failures) {
@@ -12,7 +12,7 @@ import Testing
     }
 
     /// A confirmation to one program is checked even if another program's files are complete.
-    @Test func everyProgramIsHeard() {
+    @Test func everyProgramIsChecked() {
         let (here, gone) = (CutCase.waited("w/f", CutCase.old), CutCase.waited("v/f", CutCase.old))
         let outcome = CutCase.found(["w": .folder, "w/f": CutCase.file(CutCase.old)])
         #expect(CutJudge.failures([(here, here)], outcome).isEmpty)

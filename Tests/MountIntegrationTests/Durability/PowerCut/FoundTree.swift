@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaTestSupport
 
 /// The contents of a folder after a power cut, with the attributes that programs set.
 struct FoundTree: Sendable {

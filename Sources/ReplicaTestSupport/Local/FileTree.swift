@@ -1,41 +1,57 @@
-import Glibc
+internal import Foundation
+internal import Glibc
 
 /// The contents of a folder, by relative path.
-struct FileTree: Equatable {
-    enum Entry: Equatable {
+package struct FileTree: Equatable {
+    package enum Entry: Equatable {
         case file([UInt8])
         case folder
         case symlink(String)
     }
-    var entries: [String: Entry] = [:]
+    package var entries: [String: Entry] = [:]
 
-    subscript(path: String) -> Entry? {
+    /// The contents of its files.
+    package var files: [String: [UInt8]] {
+        entries.compactMapValues { if case .file(let content) = $0 { content } else { nil } }
+    }
+
+    package subscript(path: String) -> Entry? {
         get { entries[path] }
         set { entries[path] = newValue }
     }
 
     /// The paths of everything below a folder, the deepest first.
-    func below(_ folder: String) -> [String] {
+    package func below(_ folder: String) -> [String] {
         entries.keys.filter { $0.hasPrefix(folder + "/") }.sorted { $0.utf8.count > $1.utf8.count }
     }
 
     /// Moves a folder or file with everything below it to another path, replacing any entry there.
-    mutating func move(_ old: String, to new: String) {
+    package mutating func move(_ old: String, to new: String) {
         for path in below(new) { entries[path] = nil }
         for path in below(old) { entries[new + path.dropFirst(old.count)] = entries.removeValue(forKey: path) }
         entries[new] = entries.removeValue(forKey: old)
     }
 
     /// Reads a folder on disk.
-    init(readingFolder path: String) throws(Failure) { try read(path, as: "") }
+    package init(readingFolder path: String) throws(Failure) { try read(path, as: "") }
 
-    init() {}
+    package init() {}
+
+    /// Creates files with these contents below `root`, and their folders.
+    package static func make(_ root: String, _ files: [String: String]) throws {
+        for (path, text) in files {
+            let file = URL(filePath: root + "/" + path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+    }
 
     /// A system call that failed.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
 
-        init(_ what: String) { description = "\(what): \(String(cString: strerror(errno)))" }
+        package init(_ what: String) { description = "\(what): \(String(cString: strerror(errno)))" }
     }
 
     private mutating func read(_ path: String, as prefix: String) throws(Failure) {
@@ -80,7 +96,7 @@ struct FileTree: Equatable {
     }
 
     /// The differences, one per line.
-    func differences(from expected: FileTree) -> [String] {
+    package func differences(from expected: FileTree) -> [String] {
         Set(entries.keys).union(expected.entries.keys).sorted().compactMap { path in
             switch (entries[path], expected.entries[path]) {
             case (let found?, nil): "\(path): unexpected \(Self.words(found))"

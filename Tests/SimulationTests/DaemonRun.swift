@@ -7,7 +7,7 @@ import Threads
 @testable import ReplicaModel
 
 /// One run of the daemon: it ends cleanly, or is abandoned at any point.
-final class Machine: Sendable {
+final class DaemonRun: Sendable {
     let replica: Replica
     let engine: SyncEngine
     let store: SimulatedStore
