@@ -31,7 +31,7 @@ import Threads
             daemon.finish()
             daemon.runUntilEnd { server.stop() }
         } catch {
-            throw creation.takenBack(after: error)
+            throw creation.rolledBack(after: error)
         }
     }
 

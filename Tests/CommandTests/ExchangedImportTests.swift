@@ -38,7 +38,7 @@ import Testing
             return TriedStore(properties: MemoryStore().properties)
         }
         let creation = DomainCreation(didDo: done)
-        do { _ = try new.make(creation) } catch { throw creation.takenBack(after: error) }
+        do { _ = try new.make(creation) } catch { throw creation.rolledBack(after: error) }
     }
 
     private static func text(_ name: String, in folder: TemporaryFolder) -> String? {

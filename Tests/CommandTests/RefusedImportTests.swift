@@ -33,7 +33,7 @@ import Testing
             directory: source, mountpoint: nil, directories: [root], root: root)
         new.tryOut = { _, _ in TriedStore(properties: Store(allowsImport: allowsImport).properties) }
         let creation = DomainCreation()
-        do { _ = try new.make(creation) } catch { throw creation.takenBack(after: error) }
+        do { _ = try new.make(creation) } catch { throw creation.rolledBack(after: error) }
     }
 
     @Test func statement11_theProgramAsksTheStore() throws {

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func complaints() throws {
+    @Test func errorAnswers() throws {
         try Fuzzer.run("error") { bytes in
             var head = HTTPHead()
             (head.status, head.headers) = (403, ["retry-after": "5", "date": "Wed, 21 Oct 2015 07:28:00 GMT"])

@@ -22,7 +22,7 @@ import Testing
         #expect(hexadecimal(ContentHash.of(Array(text.utf8))) == hash)
     }
 
-    @Test func ofPiecesAndFilesItIsTheSame() async throws {
+    @Test func piecesAndFilesHaveTheSameHash() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
         var pieces = ContentHash()
         for start in stride(from: 0, to: bytes.count, by: 997) {

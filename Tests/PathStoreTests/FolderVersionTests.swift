@@ -47,7 +47,7 @@ import Testing
         #expect(try await Self.asked(scratch, store, anchor).calls == ["entry "])
     }
 
-    @Test func onlyWhereSomethingChangedIsLooked() async throws {
+    @Test func onlyChangedFoldersAreListed() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await Self.asked(scratch, store, try await store.currentAnchor()).calls == ["entry "])
     }
 
-    @Test func foreignMovesAreFoundWithoutASearch() async throws {
+    @Test func movesByOthersAreFoundWithoutASearch() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { $0.wholeIntervalSeconds = 3_600 }
         let anchor = try await Self.listed(store)
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Skipped folders are visited again: their versions, and those above, are not recorded.
-    @Test func fewFoldersAtATimeMissNothing() async throws {
+    @Test func limitedPollsMissNothing() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { ($0.mostFolders, $0.wholeIntervalSeconds) = (1, 3_600) }
         var anchor = try await Self.listed(store)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Other attributes don't change versions.
-    @Test func openFoldersAreLookedAtAllTheSameInTime() async throws {
+    @Test func openFoldersAreListedRegularly() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open()
         let anchor = try await Self.listed(store)
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// A write within the clock's grain leaves a folder's version as it was.
-    @Test func versionsThatAreNotExactAreNotTrusted() async throws {
+    @Test func inexactVersionsAreNotTrusted() async throws {
         let scratch = try Self.scratch { $0.changeGrain = 1_000 }
         let store = try scratch.open()
         let anchor = try await Self.listed(store)

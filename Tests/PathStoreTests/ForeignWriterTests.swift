@@ -21,7 +21,7 @@ import Threads
     /// A call during which another client writes: with an atomic condition the other content stays and the call returns
     /// it; otherwise the other content is lost, but never ours.
     @Test(arguments: strengths)
-    func aWriteThatWasQuickerThanACreate(_ strength: Strength) async throws {
+    func aWriteBeforeACreateIsKept(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
         let store = try scratch.open()
         scratch.storage.race(.write) { $0.put("theirs", at: "file") }
@@ -35,7 +35,7 @@ import Threads
     }
 
     @Test(arguments: strengths)
-    func aWriteThatWasQuickerThanAWrite(_ strength: Strength) async throws {
+    func aWriteBeforeAWriteIsHandled(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
         let store = try scratch.open()
         let file = try await store.make("file", "old")
@@ -49,7 +49,7 @@ import Threads
     }
 
     @Test(arguments: strengths)
-    func aWriteThatWasQuickerThanARemoval(_ strength: Strength) async throws {
+    func aWriteBeforeARemovalIsHandled(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
         let store = try scratch.open()
         let file = try await store.make("file", "old")
@@ -65,7 +65,7 @@ import Threads
     }
 
     @Test(arguments: strengths)
-    func aWriteThatWasQuickerThanAMove(_ strength: Strength) async throws {
+    func aWriteBeforeAMoveIsHandled(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
         let store = try scratch.open()
         let file = try await store.make("file", "ours")
@@ -150,7 +150,7 @@ import Threads
     }
 
     /// No other client wrote: the content is read back once, and is unchanged.
-    @Test func ownWritesAreReadBackOnceAndStay() async throws {
+    @Test func ownWritesAreReadBackOnce() async throws {
         let coarse = try Coarse()
         let file = try await coarse.store.make("file", "ours")
         _ = try await coarse.store.all()
@@ -215,7 +215,7 @@ import Threads
         #expect(told.updated.values.map(\.filename) == [FileName("three")])
     }
 
-    @Test func aFolderThatMovesKeepsAllThatIsInIt() async throws {
+    @Test func aMovedFolderKeepsItsItems() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
         let scratch = try PathScratch(properties)
@@ -254,7 +254,7 @@ import Threads
 
     // MARK: How often
 
-    @Test func onlyWhatIsDueIsListed() async throws {
+    @Test func onlyDueFoldersAreListed() async throws {
         let scratch = try PathScratch()
         let time = Locked<Int64>(0)
         let store = try scratch.open { options in

@@ -24,7 +24,7 @@ import Threads
         .map { FileName($0) }
 
     @Test(arguments: [false, true])
-    func namesThatNoFolderCanHoldAreNotShown(_ isDeep: Bool) async throws {
+    func invalidNamesAreNotShown(_ isDeep: Bool) async throws {
         var properties = PathStorageProperties()
         properties.listsDeep = isDeep
         let scratch = try PathScratch(properties)
@@ -93,7 +93,7 @@ import Threads
     }
 
     @Test(arguments: Endless.allCases)
-    func aListingWithoutAnEndIsAnError(_ way: Endless) async throws {
+    func anEndlessListingIsAnError(_ way: Endless) async throws {
         let scratch = try PathScratch()
         for number in 0..<3 { scratch.storage.put("text", at: "\(number)") }
         let honest = try scratch.open()
@@ -176,7 +176,7 @@ import Threads
         #expect(try await store.item(file.identifier) == file)
     }
 
-    @Test func aVersionThatChangesAtEachLookEnds() async throws {
+    @Test func aConstantlyChangingVersionEndsTheCall() async throws {
         let scratch = try PathScratch()
         let count = Locked(0)
         @Sendable func changed(_ entry: PathEntry) -> PathEntry {
@@ -206,7 +206,7 @@ import Threads
     }
 
     /// Two names of one file, or wrong identities: the items stay separate.
-    @Test func oneIdentityInTwoPlacesIsTwoItems() async throws {
+    @Test func anIdentityAtTwoPathsIsTwoItems() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
         let scratch = try PathScratch(properties)
@@ -230,7 +230,7 @@ import Threads
     }
 
     /// A folder whose identity appears inside itself.
-    @Test func noFolderIsInItself() async throws {
+    @Test func noFolderContainsItself() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
         let scratch = try PathScratch(properties)
@@ -251,7 +251,7 @@ import Threads
         #expect(inner.first?.parent == outer.identifier)
     }
 
-    @Test func twinsOfCaseAreOneWhereTheStorageSaysSoAndOtherwiseTwo() async throws {
+    @Test func namesThatDifferInCaseAreDistinctIfTheStorageSaysSo() async throws {
         for isCaseSensitive in [true, false] {
             var properties = PathStorageProperties()
             properties.isCaseSensitive = isCaseSensitive
@@ -270,7 +270,7 @@ import Threads
     }
 
     /// Composed and decomposed: bytes, not text.
-    @Test func twinsOfUnicodeAreTwo() async throws {
+    @Test func namesInDifferentNormalizationsAreDistinct() async throws {
         let scratch = try PathScratch()
         let store = try scratch.open()
         let names = [FileName("\u{e9}"), FileName("e\u{301}")]

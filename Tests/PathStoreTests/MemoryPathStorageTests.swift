@@ -134,7 +134,7 @@ import Threads
         }
     }
 
-    @Test func aScheduleFailsBothWaysAndIsTheSameAgain() async throws {
+    @Test func aFailureScheduleIsReproducible() async throws {
         func run() async -> (done: [Bool], said: [Bool]) {
             let storage = MemoryPathStorage()
             let schedule = FailureSchedule(seed: 7, percent: 20)

@@ -44,7 +44,7 @@ import Testing
     ]
 
     @Test(arguments: Cut.all, made)
-    func aCreateIsFoundOrMadeOnce(_ cut: Cut, _ template: ItemTemplate) async throws {
+    func aRepeatedCreateMakesOneItem(_ cut: Cut, _ template: ItemTemplate) async throws {
         let scratch = try cut.scratch()
         let method: PathStorageCall.Method = template.kind == .file ? .write : .make
         let store = try await cut.strike(method, scratch, try scratch.open()) { store in
@@ -62,7 +62,7 @@ import Testing
 
     /// The engine repeats a create with the current content of the file.
     @Test(arguments: Cut.all)
-    func aCreateThatIsSentAgainWithOtherBytesIsOneFile(_ cut: Cut) async throws {
+    func aRepeatedCreateWithOtherBytesIsOneFile(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let template = PathStore.template("made")
         let store = try await cut.strike(.write, scratch, try scratch.open()) { store in
@@ -76,7 +76,7 @@ import Testing
 
     /// A comparison found the result of the lost create before the store was asked for it.
     @Test(arguments: Cut.all.filter(\.isDone))
-    func aCreateThatWasListedMeanwhileIsFound(_ cut: Cut) async throws {
+    func aCreateListedBeforeItsAnswerIsFound(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let template = PathStore.template("made")
         let store = try await cut.strike(.write, scratch, try scratch.open()) { store in
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func foreignRenamesAreFoundByTheirMarks(_ isTableLost: Bool) async throws {
+    func renamesByOthersAreFoundByTheirMarks(_ isTableLost: Bool) async throws {
         let scratch = try PathScratch()
         let cut = Cut(isDone: true, isCrash: true, keepsMarks: true)
         let template = PathStore.template("made")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: Cut.all)
-    func aWriteThatIsSentAgainIsNoConflict(_ cut: Cut) async throws {
+    func aRepeatedWriteIsNotAConflict(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let first = try scratch.open()
         let item = try await first.make("file", "old")
@@ -136,7 +136,7 @@ import Testing
 
     /// The answer of a write was lost, and the next attempt does not arrive: the third still has the base of the first.
     @Test(arguments: [("new", "new"), ("newer", "newer"), ("new", "newer")])
-    func aWriteThatFailsOnceMoreIsNoConflict(_ second: String, _ third: String) async throws {
+    func aWriteThatFailsTwiceIsNotAConflict(_ second: String, _ third: String) async throws {
         let cut = Cut(isDone: true, isCrash: false, keepsMarks: true)
         let scratch = try cut.scratch()
         let store = try await cut.strike(.write, scratch, try scratch.open()) { store in
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: Cut.all)
-    func aWriteAfterWhichAnotherWroteIsAConflict(_ cut: Cut) async throws {
+    func aRepeatedWriteAfterAWriteByOthersIsAConflict(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let first = try scratch.open()
         let item = try await first.make("file", "old")
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: Cut.all, [ItemKind.file, .folder])
-    func aMoveIsNoDeletion(_ cut: Cut, _ kind: ItemKind) async throws {
+    func aMoveIsNotADeletion(_ cut: Cut, _ kind: ItemKind) async throws {
         let scratch = try cut.scratch()
         let first = try scratch.open()
         let target = try await first.makeFolder("target")
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(arguments: Cut.all)
-    func aRemovalThatIsSentAgainIsDone(_ cut: Cut) async throws {
+    func aRepeatedRemovalSucceeds(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let first = try scratch.open()
         let item = try await first.make("file")
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: Cut.all)
-    func attributesThatAreSentAgainAreSet(_ cut: Cut) async throws {
+    func repeatedAttributesAreSet(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
         let first = try scratch.open()
         let item = try await first.make("file")
@@ -254,7 +254,7 @@ import Testing
 
     /// Like the engine: a create is looked up before it is repeated.
     @Test(arguments: 0..<20, [true, false])
-    func nothingDoublesWhateverFails(_ seed: UInt64, _ keepsMarks: Bool) async throws {
+    func noFailureDuplicatesAnItem(_ seed: UInt64, _ keepsMarks: Bool) async throws {
         var properties = PathStorageProperties()
         properties.keepsMarks = keepsMarks
         let scratch = try PathScratch(properties)

@@ -78,7 +78,7 @@ import Threads
 
     /// What was created since is all that is known of a storage that was empty when it was last listed.
     @Test(arguments: [[], ["former"]], StorageLikeness.all)
-    func aStorageThatBeganEmptyNeedsApproval(_ former: [String], _ likeness: StorageLikeness) async throws {
+    func anInitiallyEmptyStorageNeedsApproval(_ former: [String], _ likeness: StorageLikeness) async throws {
         try await Self.run(former, likeness) { scratch, store, anchor, clock in
             for name in former {
                 let item = try await store.child(name)
@@ -95,7 +95,7 @@ import Threads
 
     /// What was created right after the loss is on the wrong storage.
     @Test(arguments: StorageLikeness.all)
-    func whatIsCreatedNowVouchesForNoStorage(_ likeness: StorageLikeness) async throws {
+    func newItemsDoNotIdentifyTheStorage(_ likeness: StorageLikeness) async throws {
         try await Self.run([], likeness) { scratch, store, anchor, clock in
             let names = ["a", "b", "c", "d", "e", "f"]
             for name in names { try await store.make(name) }
@@ -107,7 +107,7 @@ import Threads
         }
     }
 
-    @Test func aStorageOfWhichNothingIsKnownIsAskedAsWell() async throws {
+    @Test func anUnknownStorageIsChecked() async throws {
         try await Self.run([]) { scratch, store, anchor, _ in
             try await store.recognize(anchor)
             scratch.storage.fail(.list, afterIt: false)
@@ -116,7 +116,7 @@ import Threads
     }
 
     /// What programs put everywhere, and empty files, prove nothing, in the root and below.
-    @Test(arguments: StorageLikeness.all) func commonFilesProveNothing(_ likeness: StorageLikeness) async throws {
+    @Test(arguments: StorageLikeness.all) func commonFileNamesProveNothing(_ likeness: StorageLikeness) async throws {
         let paths = ["Photos/.DS_Store", "Photos/a", "Docs/.DS_Store", "Docs/b", ".profile", "x", "y"]
         try await Self.run(paths, likeness) { scratch, store, anchor, _ in
             for path in ["Photos", "Docs", ".profile", "x", "y"] { scratch.storage.take(path) }
@@ -128,7 +128,7 @@ import Threads
     }
 
     /// Another client tidied up.
-    @Test func whatWasMovedTogetherIsTheSameStorage() async throws {
+    @Test func aMovedStorageIsRecognized() async throws {
         try await Self.run(["a", "b", "c", "d", "e"]) { scratch, store, anchor, _ in
             scratch.storage.add(.folder, at: "Archive")
             for name in ["a", "b", "c", "d", "e"] {
@@ -147,7 +147,7 @@ import Threads
         }
     }
 
-    @Test func itGoesOnWhenWhatWasThereIsBack() async throws {
+    @Test func syncContinuesWhenTheItemsAreBack() async throws {
         try await Self.run(["a", "folder/b"]) { scratch, store, anchor, _ in
             let a = try await store.child("a")
             for path in ["a", "folder"] { scratch.storage.take(path) }
@@ -175,7 +175,7 @@ import Threads
     }
 
     /// Nor after a restart.
-    @Test func whatWasMadeThereProvesNothingToTheNextRun() async throws {
+    @Test func newEntriesProveNothingToTheNextRun() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, clock in
             try await store.make(PathStore.template("c"))
             for path in ["a", "b", "c"] { scratch.storage.take(path) }
@@ -188,7 +188,7 @@ import Threads
     }
 
     /// A name that many disks have identifies none.
-    @Test func aNameThatAnotherDiskHasTooProvesNothing() async throws {
+    @Test func aNameOnBothDisksProvesNothing() async throws {
         try await Self.run([".DS_Store", "#recycle/x", "a", "b", "folder/c"]) { scratch, store, anchor, clock in
             for path in [".DS_Store", "#recycle", "a", "b", "folder"] { scratch.storage.take(path) }
             scratch.storage.put(Array("another".utf8), at: ".DS_Store", attributes: PathAttributes())

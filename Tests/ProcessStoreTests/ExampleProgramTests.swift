@@ -72,7 +72,7 @@ import Testing
     }
 
     /// The program that docs/WRITING_A_STORE.md begins with.
-    @Test func theProgramOfTheGuideWorks() async throws {
+    @Test func theProgramInTheGuideWorks() async throws {
         let guide = try String(
             contentsOfFile: Ground.repository.appending("docs/WRITING_A_STORE.md").string, encoding: .utf8)
         let program = try #require(guide.firstMatch(of: #/(?s)```python\n(.*?)```/#)).1
@@ -102,7 +102,7 @@ import Testing
         throw BrokenPromise("it should have failed")
     }
 
-    @Test func whatIsWrittenIsThere() async throws {
+    @Test func writtenFilesAreReadBack() async throws {
         try await run { ground in
             let date = Timestamp(seconds: 1_700_000_000, nanoseconds: 123_456_789)
             let attributes = PathAttributes(mode: 0o640, modificationDate: date)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func theSpaceIsThatOfTheDisk() async throws {
+    @Test func theDisksSpaceIsReported() async throws {
         try await run { ground in
             var status = statvfs()
             #expect(statvfs(ground.root, &status) == 0)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsOverwrittenBlindly() async throws {
+    @Test func nothingIsOverwrittenWithoutAPrecondition() async throws {
         try await run { ground in
             let first = try await ground.write(path("file"), "first")
             #expect(try await failure { _ = try await ground.write(path("file"), "other") } == .taken(nil))
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func movesTakeAllAlongAndReplaceNothing() async throws {
+    @Test func movesKeepAllEntriesAndReplaceNothing() async throws {
         try await run { ground in
             let storage = ground.storage
             _ = try await storage.make(path("a"), kind: .folder, attributes: PathAttributes())
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func longListingsComeInPages() async throws {
+    @Test func longListingsArePaged() async throws {
         try await run { ground in
             for number in 0..<2_500 {
                 #expect(FileManager.default.createFile(atPath: "\(ground.root)/file \(number)", contents: nil))
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func aFileOfManyMegabytesArrivesWhole() async throws {
+    @Test func largeFilesAreTransferredCompletely() async throws {
         try await run { ground in
             let text = String(repeating: "0123456789abcdef", count: 300_000)
             let entry = try await ground.write(path("large"), text)

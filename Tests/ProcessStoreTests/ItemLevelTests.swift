@@ -56,14 +56,14 @@ import Threads
         }
     }
 
-    @Test func theSpaceComes() async throws {
+    @Test func theSpaceIsReported() async throws {
         let ground = try Ground()
         let store = try await ground.open()
         #expect(try await store.usage() == StoreUsage(total: 1000, used: 400))
         try await ground.end()
     }
 
-    @Test func namesOfAnyBytesComeAndGo() async throws {
+    @Test func namesOfAnyBytesAreTransported() async throws {
         let ground = try Ground()
         let store = try await ground.open()
         let name = FileName(bytes: [0x66, 0xFF, 0x0A])

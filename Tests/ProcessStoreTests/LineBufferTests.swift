@@ -7,7 +7,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { buffer.take($0) }.map { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    @Test func linesComeWholeHoweverTheyAreCut() {
+    @Test func linesAreAssembledFromAnyPieces() {
         for size in 1...7 {
             var buffer = LineBuffer(limit: 100)
             var found: [String?] = []

@@ -14,7 +14,7 @@ import Threads
     private let file = StoragePath([FileName("file")])
 
     @Test(arguments: ["silence", "still-at-it", "deaf"])
-    func silenceEndsACall(fault: String) async throws {
+    func aSilentCallTimesOut(fault: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("once-" + fault) {
                 ($0.silence, $0.answerToCancel) = (.milliseconds(700), .milliseconds(500))
@@ -52,7 +52,7 @@ import Threads
         }
     }
 
-    @Test func aProgramThatIgnoresCancellationIsEnded() async throws {
+    @Test func aProgramThatIgnoresACancellationIsStopped() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("ignores-cancel") { $0.answerToCancel = .milliseconds(500) }
             let call = Task { () async -> Bool in (try? await store.entry(at: file)) == nil }
@@ -81,7 +81,7 @@ import Threads
     }
 
     /// All calls end with the process, and the pauses between runs grow.
-    @Test func deathEndsAllCallsAndIsWaitedAfter() async throws {
+    @Test func aDeadProgramFailsItsCallsAndIsReaped() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("death") { $0.firstPause = .seconds(3_600) }
             let failures = await withTaskGroup(of: Bool.self) { group in
@@ -99,7 +99,7 @@ import Threads
         }
     }
 
-    @Test func anIdleStoreIsLetGoAndComesBack() async throws {
+    @Test func anIdleProgramIsStoppedAndRestarted() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("none") { $0.idle = .milliseconds(300) }
             #expect(try await store.entry(at: file) != nil)
@@ -112,7 +112,7 @@ import Threads
         }
     }
 
-    @Test func aStoreThatSaysOtherThingsOfItselfIsNotUsed() async throws {
+    @Test func aProgramWithOtherPropertiesIsNotUsed() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("other-properties")
             #expect(try await store.entry(at: file) != nil)
@@ -129,7 +129,7 @@ import Threads
     }
 
     @Test(arguments: ["stubborn", "leaves-children"])
-    func nothingOfItIsLeft(fault: String) async throws {
+    func noProcessOrFileIsLeft(fault: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open(fault)
             await store.close()
@@ -139,7 +139,7 @@ import Threads
         }
     }
 
-    @Test func aFloodOfSignalsEndsIt() async throws {
+    @Test func tooManySignalsEndTheRun() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("signal-flood")
             #expect(try await eventually { !rude.log.lines.isEmpty })
@@ -148,7 +148,7 @@ import Threads
         }
     }
 
-    @Test func aFloodOfComplaintsIsCutShort() async throws {
+    @Test func tooMuchErrorOutputIsTruncated() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("error-flood")
             #expect(try await store.entry(at: file) != nil)

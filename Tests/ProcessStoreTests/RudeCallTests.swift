@@ -36,7 +36,7 @@ import Threads
         ("huge-number", "a line"), ("closes", "closed the connection"), ("death", "by signal 9"),
         ("stubborn", "not valid JSON"), ("text-error", "a line"), ("death-at-1", "with status 0"),
     ])
-    func aBrokenLineEndsTheRun(fault: String, reason: String) async throws {
+    func anInvalidLineEndsTheRun(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("once-" + fault)
             expectUnreachable(await failure { _ = try await store.entry(at: file) }, reason)
@@ -52,7 +52,7 @@ import Threads
         #expect(isBack, "it never came back")
     }
 
-    @Test func theSecondOfTwoAnswersEndsTheRun() async throws {
+    @Test func aSecondAnswerEndsTheRun() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("once-two-answers")
             expectUnreachable(await failure { _ = try await store.entry(at: file) }, "is invalid")
@@ -68,7 +68,7 @@ import Threads
         ("no-result", "a line"), ("long-number", "a line"), ("fraction", "a line"), ("surrogate", "a line"),
         ("nul", "not valid JSON"),
     ])
-    func anAnswerThatCannotBeUsedFailsItsCall(fault: String, reason: String) async throws {
+    func anInvalidAnswerFailsItsCall(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open(fault)
             expectUnreachable(await failure { _ = try await store.entry(at: file) }, reason)
@@ -96,7 +96,7 @@ import Threads
         ("wrote-one", "an invalid range of bytes"), ("wrote-pieces", "an invalid range of bytes"),
         ("wrote-beyond", "is too short"), ("wrote-then-cut", "the spool file"),
     ])
-    func aContentThatIsNotAsDeclaredIsRejected(fault: String, reason: String) async throws {
+    func contentThatDiffersFromItsDeclarationIsRejected(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open(fault)
             let sink = Bytes()
@@ -107,7 +107,7 @@ import Threads
         }
     }
 
-    @Test func aContentIsHandedOnAsItComes() async throws {
+    @Test func contentIsPassedOnAsItArrives() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("wrote-early")
             let sink = Bytes()
@@ -125,7 +125,7 @@ import Threads
     }
 
     /// A tebibyte of zeros is transferred instantly.
-    @Test func holesStayHoles() async throws {
+    @Test func holesArePreserved() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("sparse")
             let sink = Bytes()
@@ -135,7 +135,7 @@ import Threads
         }
     }
 
-    @Test func whatIsSentIsASnapshotOfItsSize() async throws {
+    @Test func aSnapshotOfTheDeclaredSizeIsSent() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("none")
             let told = Locked<[Int64]>([])
@@ -151,7 +151,7 @@ import Threads
         }
     }
 
-    @Test func anAnswerOfAnotherSizeIsNoSuccess() async throws {
+    @Test func anAnswerWithAnotherSizeIsAnError() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("half-a-put")
             try await ItemContents.with([1, 2]) { contents async throws(RemoteStoreError) in
@@ -179,7 +179,7 @@ import Threads
         }
     }
 
-    @Test func listingsAreOfTheirFolder() async throws {
+    @Test func entriesOfOtherFoldersAreIgnored() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("outside")
             expectUnreachable(
@@ -188,7 +188,7 @@ import Threads
         }
     }
 
-    @Test func aPageThatLeadsToItselfIsAnError() async throws {
+    @Test func aPageThatRefersToItselfIsAnError() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("ring")
             let page = try await store.list(.root, isDeep: false, from: nil)
@@ -199,7 +199,7 @@ import Threads
     }
 
     /// The adapter checks them, as for any storage; none is changed in the transport.
-    @Test func strangeNamesComeAsTheyAre() async throws {
+    @Test func unusualNamesAreUnchanged() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("strange-names")
             let names = try await store.list(.root, isDeep: false, from: nil).entries.map(\.path.names)
@@ -209,7 +209,7 @@ import Threads
         }
     }
 
-    @Test func errorsHaveTheirMeaning() async throws {
+    @Test func errorCodesAreMapped() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("none")
             let entry = try #require(try await store.entry(at: file))

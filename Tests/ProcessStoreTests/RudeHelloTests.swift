@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["hello-silence", "hello-stubborn"])
-    func silenceIsNotWaitedForLong(fault: String) async throws {
+    func aSilentProgramTimesOut(fault: String) async throws {
         try await RudeStore.run { rude in
             await #expect(throws: StoreFailure.unreachable("the store did not say hello in time")) {
                 _ = try await rude.open(fault) { $0.hello = .seconds(2) }

@@ -16,7 +16,7 @@ import Testing
             ("usage-too-much", [100, 100, 0]), ("usage-fraction", [100, 40, 60]), ("usage-nothing", nil),
             ("usage-unsupported", nil),
         ] as [(String, [Int64]?)])
-    func numbersThatCanNotBeAreMadeConsistent(fault: String, expected: [Int64]?) async throws {
+    func impossibleNumbersAreMadeConsistent(fault: String, expected: [Int64]?) async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open(fault)
             #expect(store.properties.tellsUsage)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A store that does not declare it is never asked: it would be started for that.
-    @Test func aStoreWithoutItIsNotAsked() async throws {
+    @Test func aStoreWithoutUsageIsNotAsked() async throws {
         try await RudeStore.run { rude in
             let storage = try await rude.open("none")
             #expect(!storage.properties.tellsUsage)

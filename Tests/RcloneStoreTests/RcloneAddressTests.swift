@@ -43,7 +43,7 @@ import Testing
     }
 
     /// All that rclone itself calls passwords.
-    @Test func whatRcloneHidesIsASecret() throws {
+    @Test func obscuredValuesAreSecrets() throws {
         struct Provider: Decodable {
             struct Option: Decodable {
                 let name: String
@@ -94,7 +94,7 @@ import Testing
         ("quota exceeded", "quota exceeded", true), ("quota", "open /srv/quota: quota exceeded", true),
         ("file", "open /srv/file: quota exceeded", true),
     ])
-    func aNameIsNoReason(_ name: String, _ text: String, isFull: Bool) throws {
+    func aNameInAMessageIsNotAReason(_ name: String, _ text: String, isFull: Bool) throws {
         #expect(RcloneError.Complaint(status: 500, text: text, paths: ["drive:x", name]).isFull == isFull)
     }
 }

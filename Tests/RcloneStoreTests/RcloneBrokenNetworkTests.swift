@@ -10,7 +10,7 @@ import Testing
 /// applies all of them.
 @Suite struct RcloneBrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
+    func aFailureOfAnyRequestLosesAndDuplicatesNothing(_ act: ScriptedSession.Act) async throws {
         let count = await FaultCampaign.eachRequest(few: act == .folders ? 0 : 1) { (name, silenceSeconds, choice) in
             await Self.play(act, name, silenceSeconds, choice)
         }
@@ -19,7 +19,7 @@ import Testing
 
     /// Random requests fail.
     @Test(arguments: ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
+    func randomFailuresLoseAndDuplicateNothing(_ act: ScriptedSession.Act) async throws {
         await FaultCampaign.byChance { (name, silenceSeconds, choice) in
             await Self.play(act, name, silenceSeconds, choice)
         }

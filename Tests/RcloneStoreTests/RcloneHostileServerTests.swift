@@ -28,7 +28,7 @@ import Threads
         try await body(Scratch(storage: try await open(kind)))
     }
 
-    @Test func namesStayInTheirFolder() async throws {
+    @Test func namesCannotLeaveTheirFolder() async throws {
         try await run("names") { scratch in
             let found = try await scratch.list()
             #expect(found.keys.sorted() == ["good", "good2"])
@@ -39,7 +39,7 @@ import Threads
         "malformed", "cut", "other", "deep", "empty", "html", "list", "numbers", "after", "size", "text", "endless",
         "wide", "between",
     ])
-    func aListingThatCannotBeIsAnError(_ kind: String) async throws {
+    func anInvalidListingIsAnError(_ kind: String) async throws {
         try await run(kind) { scratch in
             let error = try await failure { _ = try await scratch.list() }
             guard case .unreachable = error else {
@@ -69,7 +69,7 @@ import Threads
         }
     }
 
-    @Test(arguments: ["stat", "gone"]) func anAnswerToAnotherQuestionProvesNothing(_ kind: String) async throws {
+    @Test(arguments: ["stat", "gone"]) func anAnswerToAnotherRequestProvesNothing(_ kind: String) async throws {
         let isOpen = (try? await open(kind)) != nil
         if isOpen {
             try await run(kind) { scratch in
@@ -111,7 +111,7 @@ import Threads
     }
 
     /// Another client's content of the same size is not recorded as ours: its time or its hash is another.
-    @Test(arguments: ["late", "hashed"]) func anothersContentIsNotOurs(_ kind: String) async throws {
+    @Test(arguments: ["late", "hashed"]) func contentOfOthersIsNotTakenForOurs(_ kind: String) async throws {
         try await run(kind) { scratch in
             if kind == "late" { try await scratch.write("first", "text") }
             let time = PathAttributes(modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 5))
@@ -141,13 +141,13 @@ import Threads
     }
 
     /// rclone may have cached the parent's ID of a folder that was moved away.
-    @Test func aFolderIsMadeAfterAStaleOne() async throws {
+    @Test func aFolderIsCreatedDespiteAStaleCache() async throws {
         try await run("stale") { scratch in
             try await scratch.folder("folder")
         }
     }
 
-    @Test func aContentThatIsWhatWasAskedForIsRead() async throws {
+    @Test func theRequestedContentIsRead() async throws {
         try await run("fine") { scratch in
             let found = try await scratch.read("file")
             #expect(found == Array("abc".utf8))
@@ -155,7 +155,7 @@ import Threads
     }
 
     /// Every start of an answer, and every answer with one byte changed, is read or refused.
-    @Test func anyBytesAreReadOrRefused() {
+    @Test func anyBytesAreParsedOrRejected() {
         let whole = Array(
             #"{"list": [{"Path":"a b","Size":5,"ModTime":"2020-01-02T03:04:05.678+02:00","IsDir":false,"Hashes":{"md5":"x"}},{"Path":"\"}]","Size":-1,"IsDir":true}]}"#
                 .utf8)
@@ -187,7 +187,7 @@ import Threads
         ("2020-01-02T03:04:05.5-01:30", 1_577_939_645), ("1960-01-02T03:04:05Z", nil), ("", nil),
         ("2020-01-02T03:04:05", nil), ("2020-01-02T03:04:05+99:00", nil), ("2020-13-02T03:04:05Z", nil),
     ])
-    func timesAreReadOrNone(_ text: String, _ seconds: Int64?) {
+    func invalidTimesAreIgnored(_ text: String, _ seconds: Int64?) {
         #expect(RemoteTime.read(text)?.seconds == seconds)
     }
 }

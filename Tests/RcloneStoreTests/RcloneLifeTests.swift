@@ -24,7 +24,7 @@ import Testing
 
     private func isThere(_ process: Int32) -> Bool { kill(process, 0) == 0 }
 
-    @Test func itIsStartedAgainAfterItsDeath() async throws {
+    @Test func rcloneIsRestartedAfterACrash() async throws {
         try await run { scratch, server in
             try await scratch.write("file", "text")
             // Immediately the first time, then after a pause.
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// An interrupted transfer leaves nothing, and succeeds when it is repeated.
-    @Test func itsDeathInAnUploadIsNoWholeFile() async throws {
+    @Test func aCrashDuringAnUploadLeavesNoPartialFile() async throws {
         try await run { scratch, server in
             let content = [UInt8](repeating: 7, count: 64 << 20)
             let _: Rate = try await scratch.storage.connection.callOnce("core/bwlimit", Rate(rate: "1M"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func itEndsWithTheStore() async throws {
+    @Test func rcloneExitsWithTheStore() async throws {
         var process: Int32 = 0
         try await run { scratch, server in
             process = server.process
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// It would keep cached IDs of folders, which some remotes keep for moved folders.
-    @Test func itForgetsFoldersThatWereMoved() async throws {
+    @Test func movedFoldersAreDroppedFromItsCache() async throws {
         try await run { scratch, server in
             try await scratch.folder("folder")
             try await scratch.write("folder/file", "text")
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// The socket is in a folder that other users can't enter.
-    @Test func nobodyElseReachesIt() async throws {
+    @Test func onlyItsOwnerReachesRclone() async throws {
         try await run { scratch, server in
             var status = stat()
             #expect(stat(server.folder.path, &status) == 0 && status.st_mode & 0o7777 == 0o700)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func thereIsNoSuchRemote() async throws {
+    @Test func aMissingRemoteIsReported() async throws {
         #expect(
             try await failure("rclone:nosuch:x")
                 == .refused(
@@ -34,19 +34,19 @@ import Testing
                 ))
     }
 
-    @Test func thereIsNoSuchFolder() async throws {
+    @Test func aMissingFolderIsReported() async throws {
         #expect(
             try await failure("rclone:disk:no/such")
                 == .refused("there is no folder rclone:disk:no/such: 'rclone mkdir' creates it"))
     }
 
-    @Test func aFileIsNoFolder() async throws {
+    @Test func aFileIsNotAFolder() async throws {
         let folder = try await RcloneRemote.disk.folder()
         try await folder.write([1], to: "file")
         #expect(try await failure("rclone:\(folder.root)/file") == .refused("rclone:\(folder.root)/file is a file"))
     }
 
-    @Test func thereAreNoSettings() async throws {
+    @Test func aMissingConfigurationIsReported() async throws {
         var environment = RcloneRemote.environment
         environment["RCLONE_CONFIG"] = RcloneRemote.base + "/none.conf"
         let program = RcloneProgram(path: RcloneRemote.path, environment: environment)
@@ -57,7 +57,7 @@ import Testing
         #expect(text.hasPrefix("rclone has no remote 'disk'"))
     }
 
-    @Test func rcloneIsNotInstalled() throws {
+    @Test func aMissingRcloneIsReported() throws {
         let error = #expect(throws: ServerFailure.self) { try RcloneProgram.find(["PATH": "/nowhere"]) }
         #expect(error?.message.hasPrefix("rclone is not installed") == true)
         #expect(try RcloneProgram.find(["PATH": "/nowhere:/usr/bin"]).path == "/usr/bin/rclone")
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// An encrypted configuration needs its password, which is in neither a command line nor an environment.
-    @Test func aPasswordIsWanted() async throws {
+    @Test func anEncryptedConfigurationIsReported() async throws {
         let settings = RcloneRemote.base + "/encrypted-\(UInt32.random(in: 0 ... .max)).conf"
         _ = RcloneRemote.program
         try FileManager.default.copyItem(atPath: RcloneRemote.settings, toPath: settings)

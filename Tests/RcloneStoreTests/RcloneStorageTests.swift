@@ -14,7 +14,7 @@ import Threads
     private static let attributes = PathAttributes(
         modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 123_456_789))
 
-    @Test(arguments: RcloneRemote.allCases) func contentsComeBack(_ remote: RcloneRemote) async throws {
+    @Test(arguments: RcloneRemote.allCases) func contentsAreReadAsWritten(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             for size in [0, 1, 5_000, 150_000, 5 << 20] {
                 let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ ($0 >> 9)) }
@@ -42,7 +42,7 @@ import Threads
     }
 
     /// If only size and time distinguish contents, a new content never has the version of the one that it replaces.
-    @Test(arguments: [RcloneRemote.disk, .secret]) func aContentOfTheSameSizeAndTimeIsAnother(
+    @Test(arguments: [RcloneRemote.disk, .secret]) func contentsOfTheSameSizeAndTimeAreDistinguished(
         _ remote: RcloneRemote
     ) async throws {
         try await RcloneScratch.run(remote) { scratch in
@@ -59,7 +59,7 @@ import Threads
             ([], 1, 0), ([], 1_000_000, 0), ([], 1_000_000_000, 1_000_000_000), (["md5"], 1_000_000_000, 0),
             ([], 3_153_600_000_000_000_000, 2_000_000_000), (["crc32"], 2_000_000_000, 2_000_000_000),
         ] as [([String], Int64, Int64)])
-    func howCloseTwoChangesMayBe(_ hashes: [String], _ precision: Int64, _ grain: Int64) throws {
+    func thePrecisionOfTimesLimitsVersions(_ hashes: [String], _ precision: Int64, _ grain: Int64) throws {
         let text = #"{"String":"x","Precision":\#(precision),"Hashes":\#(hashes),"Features":{}}"#
         let info = try JSONDecoder().decode(RemoteInfo.self, from: Data(text.utf8))
         #expect(RemoteAbilities(info, setsTimes: true).grain == grain)
@@ -85,7 +85,7 @@ import Threads
         }
     }
 
-    @Test func theSpaceIsTheRemotes() async throws {
+    @Test func theSpaceOfTheRemoteIsReported() async throws {
         var status = statvfs()
         try await RcloneScratch.run(.disk) { scratch in
             #expect(statvfs(RcloneRemote.base, &status) == 0)
@@ -99,7 +99,7 @@ import Threads
         }
     }
 
-    @Test(arguments: [RcloneRemote.disk, .secret]) func namesComeBack(_ remote: RcloneRemote) async throws {
+    @Test(arguments: [RcloneRemote.disk, .secret]) func namesAreListedAsWritten(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             let longest = String(repeating: "n", count: scratch.storage.properties.longestName)
             let names = [
@@ -123,7 +123,7 @@ import Threads
     }
 
     @Test(arguments: ["a\nb", "a\u{7F}b", ".replica-tmp-1", "x.1.replica-tmp", ".replica-folder", "‛"])
-    func namesThatCanNotBeAreRefused(_ name: String) async throws {
+    func impossibleNamesAreRejected(_ name: String) async throws {
         try await RcloneScratch.run(.disk) { scratch in
             let error = try await failure { try await scratch.write(name, "x") }
             guard case .refused = error else {
@@ -135,7 +135,7 @@ import Threads
     }
 
     /// Empty folders exist, even if rclone's remote has none.
-    @Test(arguments: RcloneRemote.allCases) func emptyFoldersStay(_ remote: RcloneRemote) async throws {
+    @Test(arguments: RcloneRemote.allCases) func emptyFoldersAreKept(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             try await scratch.folder("folder")
             try await scratch.folder("folder/inner")
@@ -159,7 +159,7 @@ import Threads
     }
 
     /// Folders of other clients stay when their contents are removed, like on a disk.
-    @Test func aFolderOfOthersStaysWithoutItsLastFile() async throws {
+    @Test func aFolderIsKeptWithoutItsLastFile() async throws {
         try await RcloneScratch.run(.memory) { scratch in
             try await scratch.put("theirs/file", "x")
             let entry = try #require(try await scratch.entry("theirs/file"))
@@ -168,7 +168,7 @@ import Threads
         }
     }
 
-    @Test(arguments: RcloneRemote.allCases) func conditionsAreLookedAt(_ remote: RcloneRemote) async throws {
+    @Test(arguments: RcloneRemote.allCases) func preconditionsAreChecked(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             let first = try await scratch.write("file", "first")
             guard case .taken = try await failure({ try await scratch.write("file", "other") }),
@@ -222,7 +222,7 @@ import Threads
     }
 
     /// Temporary names contain their creation day: the file's time is that of its content, which may be of any age.
-    @Test func transfersInProgressStay() async throws {
+    @Test func transfersInProgressAreKept() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
             let now = Int64(Date().timeIntervalSince1970)
@@ -245,7 +245,7 @@ import Threads
     }
 
     /// A file being sent has the day in its name, and finally its own name.
-    @Test func namesOfWhatIsUnderWayTellWhenItBegan() {
+    @Test func namesOfTransfersContainTheirStart() {
         #expect(OwnName.start(OwnName.made(1_700_000_000)) == 1_700_000_000)
         #expect(OwnName.suffix(1_700_000_000).utf8.count == 16)
         #expect(OwnName.start(FileName("a" + OwnName.suffix(1_700_000_000))) == 1_700_006_400)
@@ -255,7 +255,7 @@ import Threads
     }
 
     /// A client may set any time on a file.
-    @Test func timesAtTheEndsAreTimes() throws {
+    @Test func extremeTimesAreParsed() throws {
         let text = #"{"String":"x","Precision":1000,"Features":{}}"#
         let info = try JSONDecoder().decode(RemoteInfo.self, from: Data(text.utf8))
         let item = RemoteItem(path: "x", size: 1, modified: "1970-01-01T00:00:00Z", isFolder: false)
@@ -269,7 +269,7 @@ import Threads
     }
 
     /// An incomplete copy is removed before the next start.
-    @Test func theOutboxKeepsNothingHalf() throws {
+    @Test func theOutboxKeepsNoPartialFile() throws {
         let state = try RcloneRemote.state()
         let outbox = try Outbox(state: state)
         let path = state + "/file"
@@ -284,7 +284,7 @@ import Threads
     }
 
     /// Files that a dead run was about to send are removed by the next run.
-    @Test func theOutboxBeginsEmpty() throws {
+    @Test func theOutboxStartsEmpty() throws {
         let state = try RcloneRemote.state()
         _ = try Outbox(state: state)
         try "text".write(toFile: state + "/outbox/u7", atomically: false, encoding: .utf8)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func namesComeAndGo() async throws {
+    @Test func namesAreCreatedAndRemovedConcurrently() async throws {
         try await withMount { mounted, checks in
             inParallel(4) { thread in
                 let own = mounted.mount + "/t\(thread)"

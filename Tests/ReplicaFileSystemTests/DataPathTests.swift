@@ -4,7 +4,7 @@ import Testing
 
 /// Whether the kernel or the daemon reads and writes complete files.
 @Suite struct DataPathTests {
-    @Test func theKernelReadsAndWritesItself() async throws {
+    @Test func theKernelReadsAndWritesTheBackingFile() async throws {
         try await withMount { mounted, checks in
             let path = mounted.mount + "/f"
             let text = String(repeating: "0123456789abcdef", count: 10_000)

@@ -9,7 +9,7 @@ import Testing
 
 /// Handles of name_to_handle_at(2), by which NFS servers identify files: they outlive the kernel's cache.
 @Suite struct HandleTests {
-    @Test func theyAreGoodWhenTheKernelHasForgotten() async throws {
+    @Test func handlesSurviveTheKernelsCache() async throws {
         try await withMount { mounted, checks in
             let folder = mounted.mount + "/d"
             checks.call(mkdir(folder, 0o755))

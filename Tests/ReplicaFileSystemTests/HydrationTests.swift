@@ -14,7 +14,7 @@ import Testing
         return store
     }
 
-    @Test func comesWhenItIsAskedFor() async throws {
+    @Test func contentIsFetchedWhenItIsRead() async throws {
         try await withDomain(Self.makeStore()) { mounted, checks in
             checks.expect(blockUntil { names(in: mounted.mount) == ["big", "d"] }, "\(names(in: mounted.mount))")
             checks.equal(status(mounted.mount + "/d/hello")?.st_size, 20)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aRangeIsNotTheWhole() async throws {
+    @Test func onlyTheReadRangeIsFetched() async throws {
         try await withDomain(Self.makeStore()) { mounted, checks in
             checks.expect(blockUntil { status(mounted.mount + "/big") != nil }, "listed")
             let file = checks.call(open(mounted.mount + "/big", O_RDONLY))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func programsThatMayNotHydrate() async throws {
+    @Test func excludedProgramsTriggerNoDownload() async throws {
         var options = FileSystemOptions()
         options.programsThatDoNotHydrate = ["thumbnailer"]
         try await withDomain(Self.makeStore(), options) { mounted, checks in

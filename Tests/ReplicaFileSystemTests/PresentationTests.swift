@@ -5,7 +5,7 @@ import Testing
 
 /// Changes in the store are visible on the mount: to programs with cached data, and to inotify watchers.
 @Suite struct PresentationTests {
-    @Test func watchersSeeWhatTheStoreDoes() async throws {
+    @Test func watchersSeeChangesInTheStore() async throws {
         let store = MemoryStore()
         store.write("base", to: "old")
         try await withDomain(store) { mounted, checks in
@@ -61,7 +61,7 @@ import Testing
 
     /// A program's request holds a folder's lock while it waits for the store, and the store's next change in that
     /// folder needs the lock: the change goes on without the mount.
-    @Test func aHeldFolderStopsNothing() async throws {
+    @Test func aLockedFolderBlocksNothing() async throws {
         let store = MemoryStore()
         store.makeFolder("d")
         store.write("x", to: "d/x")

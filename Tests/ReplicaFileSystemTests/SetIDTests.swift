@@ -8,7 +8,7 @@ import Testing
 @Suite struct SetIDTests {
     private static func mode(_ path: String) -> mode_t? { status(path).map { $0.st_mode & 0o7777 } }
 
-    @Test func noneComesFromTheStore() async throws {
+    @Test func setIDBitsAreNotTakenFromTheStore() async throws {
         let store = MemoryStore()
         for name in ["f", "open"] { store.write("text", to: name) }
         store.makeFolder("d")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func localOnesStayHereAndEndWithOtherBytes() async throws {
+    @Test func localSetIDBitsEndWithNewContent() async throws {
         let store = MemoryStore()
         try await withDomain(store) { mounted, checks in
             let path = mounted.mount + "/f"
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A placeholder that somebody makes set-user-ID gets its bytes from the store.
-    @Test func fetchedBytesHaveNone() async throws {
+    @Test func fetchedFilesHaveNoSetIDBits() async throws {
         let store = MemoryStore()
         store.write("theirs", to: "f")
         try await withDomain(store) { mounted, checks in
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func trustedTheyComeAndGo() async throws {
+    @Test func trustedSetIDBitsAreSynced() async throws {
         let store = MemoryStore()
         store.write("text", to: "f")
         store.update("f") { $0.mode = 0o4755 }

@@ -8,7 +8,7 @@ import Threads
 /// Renames of names that changed in the store, and of which the kernel has not been told yet.
 @Suite struct StaleNameTests {
     /// The kernel moves what it has under the old name. It must not show that under the new one.
-    @Test func aRenameShowsWhatWasRenamed() async throws {
+    @Test func aRenameOfAStaleNameShowsTheRenamedItem() async throws {
         let store = MemoryStore()
         store.write("first", to: "a")
         store.write("second", to: "y")

@@ -17,7 +17,7 @@ import Testing
         return [status.f_blocks, status.f_bfree, status.f_bavail]
     }
 
-    @Test func theSizeIsTheStoresAndWhatIsAvailableIsTheSmallerOfBoth() throws {
+    @Test func theSizeIsTheStoresAndTheFreeSpaceIsTheSmallerOfBoth() throws {
         // The store has less space.
         #expect(try Self.shown(StoreUsage(total: 40_960, used: 8_192)) == [10, 8, 8])
         #expect(try Self.shown(StoreUsage(total: 40_960, used: 8_192, free: 4_096)) == [10, 8, 1])

@@ -38,7 +38,7 @@ import Testing
         Swapper(names.map { ($0, "link-" + $0) }, in: below, as: user)
     }
 
-    @Test func callsOfRootReachTheirFileAlone() async throws {
+    @Test func callsByRootReachOnlyTheirFile() async throws {
         try await withMount { mounted, checks in
             let victim = Self.makeVictim(mounted.place)
             let before = portrait(of: victim)
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// What others make there gets its owner and mode by a call of its own.
-    @Test func whatIsMadeIsNothingElse() async throws {
+    @Test func createdEntriesAreNotReplaced() async throws {
         try await withMount { mounted, checks in
             let victim = Self.makeVictim(mounted.place)
             let before = portrait(of: victim)
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Modes, dates and attributes that come from the store.
-    @Test func whatComesReachesItsFileAlone() async throws {
+    @Test func downloadsReachOnlyTheirFile() async throws {
         let store = MemoryStore()
         store.makeFolder("d")
         let names = (0..<10).map { "f\($0)" }

@@ -72,7 +72,7 @@ import Testing
         #expect(checks.failures == [])
     }
 
-    @Test func noCallTakesAnotherFolderForTheOneMeant() async throws {
+    @Test func noCallUsesAReplacedFolder() async throws {
         let checks = Checks()
         try await onThread {
             let place = try TestPlace()
@@ -86,7 +86,7 @@ import Testing
         #expect(checks.failures == [])
     }
 
-    @Test func theMountsOwnRootIsProvenToo() throws {
+    @Test func theRootOfTheMountIsChecked() throws {
         let place = try TestPlace()
         writeFile(place.plain + "/f", "text")
         let top = open(place.plain, O_RDONLY | O_DIRECTORY)

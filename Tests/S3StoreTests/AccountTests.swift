@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import HTTPStorage
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
         try S3Account.find(try S3Address(url), secrets, environment, ofMachine: nil)
     }
 
-    @Test func keysComeFromTheNearestPlace() throws {
+    @Test func keysAreFoundInTheirOrder() throws {
         let folder = try TemporaryFolder()
         try folder.write(
             """
@@ -92,7 +93,7 @@ import Testing
         #expect(try find("bucket", keys, ["AWS_ENDPOINT_URL": "https://x"]).endpoint == "https://x")
     }
 
-    @Test func modesAreThoseOfS3fsAndRclone() {
+    @Test func modesAreParsedLikeS3fsAndRclone() {
         let modes: [(String, Bool, UInt32?)] = [
             ("0100644", false, 0o100644), ("100664", false, 0o100664), ("33188", false, 0o100644),
             ("41471", false, 0o120777), ("40755", true, 0o040755), ("16877", true, 0o040755), ("644", false, 0o644),
@@ -105,12 +106,12 @@ import Testing
 
     @Test(arguments: [
         (0, 0), (1_764_000_000, 0), (1_764_000_000, 5), (-1, 0), (-1, 500_000_000), (-2, 999_999_999), (5, 120_000_000),
-    ]) func timesComeBack(_ seconds: Int64, _ nanoseconds: Int64) {
+    ]) func timesAreParsedAsWritten(_ seconds: Int64, _ nanoseconds: Int64) {
         let date = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
         #expect(FileMode.time(FileMode.text(date)) == date, "\(FileMode.text(date))")
     }
 
-    @Test func timesOfOthersAreRead() {
+    @Test func timesOfOtherToolsAreParsed() {
         #expect(FileMode.time("1234567890.123") == Timestamp(seconds: 1_234_567_890, nanoseconds: 123_000_000))
         #expect(FileMode.time("1.0000000001") == Timestamp(seconds: 1, nanoseconds: 0))
         for text in ["", "x", "1.2.3", "1e9", "99999999999999999999", "1.", "--1"] {

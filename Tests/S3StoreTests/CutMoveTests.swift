@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Cut.all) func theItemIsAtOnePlace(_ cut: Cut) async throws {
+    @Test(arguments: Cut.all) func anInterruptedMoveLeavesTheItemAtOnePath(_ cut: Cut) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         // In `scripts/test` some of them.

@@ -9,7 +9,8 @@ import Threads
 /// Multipart uploads that are interrupted anywhere, by the network or with the process.
 @Suite struct CutUploadTests {
     /// Parts cost their owner storage: the next process uses or removes those that a process left.
-    @Test(arguments: [HTTPFault.lostRequest, .lostAnswer]) func aKilledOneLeavesNoParts(_ fault: HTTPFault) async throws
+    @Test(arguments: [HTTPFault.lostRequest, .lostAnswer]) func aKilledUploadLeavesNoParts(_ fault: HTTPFault)
+        async throws
     {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
@@ -52,7 +53,7 @@ import Threads
     }
 
     /// Whoever opens the store later aborts uploads that nobody continues, and no other's.
-    @Test func partsOfARemovedDomainGo() async throws {
+    @Test func partsOfARemovedDomainAreAborted() async throws {
         let server = try S3Server.shared
         let isDead = Locked(true)
         let session = try S3FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in

@@ -13,7 +13,7 @@ import Testing
         arguments: [
             ("a", 4, true), ("b", 4, false), ("a", 5, false), (nil, 4, true), (nil, 5, false),
         ] as [(String?, Int64, Bool)])
-    func onlyWhatWasSentIsWritten(_ tag: String?, _ size: Int64, _ isWritten: Bool) throws {
+    func onlySentFieldsAreWritten(_ tag: String?, _ size: Int64, _ isWritten: Bool) throws {
         var head = HTTPHead(status: 200)
         head.headers = ["etag": "\"a\"", "content-length": "4"]
         let object = try #require(StoredObject(head))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aDateThatNobodyNotedOutlivesCopies() async throws {
+    @Test func anUnrecordedDateSurvivesCopies() async throws {
         try await S3Scratch.run { scratch in
             try await scratch.put("file", "text")
             let date = try #require(try await scratch.entry("file")?.attributes.modificationDate)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func symlinksAreAsOthersHaveThem() async throws {
+    @Test func symlinksAreStoredLikeS3fsAndRclone() async throws {
         try await S3Scratch.run { scratch in
             let target = Array("../some where\n".utf8)
             let made = try await scratch.storage.make(
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func foldersAreThereByWhatIsInThem() async throws {
+    @Test func foldersExistByTheirEntries() async throws {
         try await S3Scratch.run { scratch in
             try await scratch.put("folder/below/file", "text")
             #expect(try await scratch.entry("folder")?.kind == .folder)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aFileHidesAFolderOfItsName() async throws {
+    @Test func aFileHidesAFolderOfTheSameName() async throws {
         try await S3Scratch.run { scratch in
             try await scratch.put("name/file", "below")
             try await scratch.put("name", "text")
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func namesThatNoFolderCanHaveAreNotShown() async throws {
+    @Test func invalidNamesAreNotShown() async throws {
         try await S3Scratch.run { scratch in
             let long = String(repeating: "x", count: 256)
             for key in [
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func largeFoldersAreListedWhole() async throws {
+    @Test func largeFoldersAreListedCompletely() async throws {
         try await S3Scratch.run { scratch in
             let names = (0..<1_100).map { "file \($0)" }
             try await withThrowingTaskGroup(of: Void.self) { group in

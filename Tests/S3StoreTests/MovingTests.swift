@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The copy was made, and the answer or the process was lost.
-    @Test func aMoveThatWasCutGoesOn() async throws {
+    @Test func anInterruptedMoveIsContinued() async throws {
         try await S3Scratch.run { scratch in
             let entry = try await scratch.write("old", "text", PathAttributes(mark: "mark"))
             let object = try #require(try await scratch.object("old"))
@@ -46,7 +46,7 @@ import Testing
 
     /// The answer of a move was lost, and another client wrote the source before it was repeated: the copy, whose ETag
     /// differs from the object's, is the only one.
-    @Test func aMoveThatIsMadeAgainKeepsTheOnlyCopy() async throws {
+    @Test func aRepeatedMoveKeepsTheOnlyCopy() async throws {
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.copied) = (32 << 20, 5 << 20, 5 << 20)
         try await S3Scratch.run(limits: limits) { scratch in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aFolderMovesWithAllThatIsInIt() async throws {
+    @Test func aFolderMovesWithItsEntries() async throws {
         try await S3Scratch.run { scratch in
             try await scratch.folder("folder", mode: 0o750)
             for number in 0..<20 { try await scratch.put("folder/sub \(number % 3)/\(number)", "\(number)") }
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// It was partly copied, and partly removed; another client wrote at both paths since.
-    @Test func aFoldersMoveThatWasCutGoesOnAndHarmsNoOther() async throws {
+    @Test func anInterruptedFolderMoveIsContinued() async throws {
         try await S3Scratch.run { scratch in
             for name in ["a", "b", "c", "d"] { try await scratch.put("folder/\(name)", "old \(name)") }
             _ = try await scratch.storage.move(scratch.path("folder"), to: scratch.path("moved"), version: nil)

@@ -34,7 +34,7 @@ import Threads
     }
 
     /// Only a listing by the server proves that a file is gone: it would be deleted here.
-    @Test func aPageThatIsNotFoundIsNoProof() async throws {
+    @Test func aNotFoundPageProvesNothing() async throws {
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? .noSuchPage : nil }
         try await Self.run(choice) { storage, session in
             let look = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
@@ -51,7 +51,7 @@ import Threads
     }
 
     /// A captive portal's page is neither a written file, nor a missing one, nor a symlink's target.
-    @Test func aPortalsPageIsNoAnswer() async throws {
+    @Test func aPortalsPageIsNotAnAnswer() async throws {
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? nil : .portal }
         try await Self.run(choice) { storage, session in
             let path = StoragePath([FileName("link")])
@@ -112,7 +112,7 @@ import Threads
 
     /// Read-only requests are repeated.
     @Test(arguments: [HTTPFault.lostAnswer, .lostRequest, .cutAnswer, .internalError, .slowDown, .tooMany])
-    func aLookGoesOutAgain(_ fault: HTTPFault) async throws {
+    func aReadRequestIsRepeated(_ fault: HTTPFault) async throws {
         let choice: StepFaults.Choice = { (count, _) in count == 1 ? fault : nil }
         try await Self.run(choice) { storage, session in
             let entry = try await session.armed { try await storage.entry(at: Self.file) }
@@ -135,7 +135,7 @@ import Threads
 
     /// A silent server is asked once, because a caller waits.
     @Test(arguments: [HTTPFault.silence, .silenceAfter, .silenceWithin])
-    func aServerThatIsSilentIsLeft(_ fault: HTTPFault) async throws {
+    func aSilentServerTimesOut(_ fault: HTTPFault) async throws {
         let count = Locked(0)
         let choice: StepFaults.Choice = { (_, _) in
             count.withLock { $0 += 1 }

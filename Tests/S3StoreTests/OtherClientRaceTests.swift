@@ -23,7 +23,7 @@ import Threads
     }
 
     /// The server checks the version that was read: a check before the request is not enough.
-    @Test func aReplacementOverwritesNoOtherWrite() async throws {
+    @Test func aReplacementOverwritesNoWriteByOthers() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" }
         try await Self.run(at: "file", before: isIt) { store, session in
             let file = try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
@@ -51,7 +51,7 @@ import Threads
     }
 
     /// Another client's object of the same size, right after ours: Ceph's answer about the end of an upload in parts names no ETag.
-    @Test func anUploadInPartsTakesNoOtherWriteForItsOwn() async throws {
+    @Test func aWriteByOthersIsNotTakenForAMultipartUpload() async throws {
         let isEnded = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             if request.words.first == "POST", request.words[1].contains("/large?uploadId=") {
@@ -76,7 +76,7 @@ import Threads
     }
 
     /// The same after a change of the mode, and after a move, which are copies.
-    @Test(arguments: ["file", "moved"]) func aCopyTakesNoOtherWriteForItsOwn(_ path: String) async throws {
+    @Test(arguments: ["file", "moved"]) func aWriteByOthersIsNotTakenForACopy(_ path: String) async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             if request["x-amz-copy-source"] != nil { isCopied.withLock { $0 = true } }
@@ -112,7 +112,7 @@ import Threads
     }
 
     /// Some servers don't check that the source of a copy is still the object that was read.
-    @Test(arguments: ["theirs", "first"]) func aMoveDoublesNoOtherWrite(_ text: String) async throws {
+    @Test(arguments: ["theirs", "first"]) func aMoveDuplicatesNoWriteByOthers(_ text: String) async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved") }
         let writes: @Sendable (S3FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere(text + "!", to: path)
@@ -124,7 +124,7 @@ import Threads
         }
     }
 
-    @Test func aFoldersMoveDoublesNoOtherWrite() async throws {
+    @Test func aFolderMoveDuplicatesNoWriteByOthers() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved/file") }
         try await Self.run(at: "folder/file", before: isIt) { store, session in
             let retrying = RetryingStore(store)
@@ -138,7 +138,7 @@ import Threads
     }
 
     /// Another client removes or moves it during the copy.
-    @Test func aMoveBringsNothingBack() async throws {
+    @Test func aMoveRestoresNoRemovedFile() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             if request.words.first == "PUT", request.words[1].hasSuffix("/moved") { isCopied.withLock { $0 = true } }
@@ -156,7 +156,7 @@ import Threads
     }
 
     /// Two machines move one file to one name: the copy of one is not an interrupted move of the other.
-    @Test func aMoveByTwoLosesNothing() async throws {
+    @Test func concurrentMovesLoseNothing() async throws {
         let (isCopied, error) = (Locked(false), Locked<PathStorageError?>(nil))
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             if request.words.first == "PUT", request.words[1].hasSuffix("/moved") { isCopied.withLock { $0 = true } }
@@ -172,7 +172,7 @@ import Threads
     }
 
     /// The same below a folder, for an object whose copy has another ETag.
-    @Test func aFoldersMoveByTwoLosesNothing() async throws {
+    @Test func concurrentFolderMovesLoseNothing() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             guard isCopied.withLock({ $0 }) else {
@@ -224,7 +224,7 @@ import Threads
     }
 
     /// Objects that another client wrote into the folder after the copy are not removed with it.
-    @Test func aFoldersMoveRemovesNoOtherWrite() async throws {
+    @Test func aFolderMoveRemovesNoWriteByOthers() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
             let words = request.words

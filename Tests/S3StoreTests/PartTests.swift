@@ -107,7 +107,7 @@ import Threads
     }
 
     /// Of very many parts, not each is written down by itself.
-    @Test(arguments: [10, 70]) func anUploadGoesOnAfterACrash(parts: Int) async throws {
+    @Test(arguments: [10, 70]) func anUploadResumesAfterACrash(parts: Int) async throws {
         let (seen, line, content) = (Seen(), Locked(Line()), Self.content(parts: parts))
         let session = try await Self.session(seen, line)
         let acknowledged = try await Self.interrupted(session, seen, line, content)
@@ -143,7 +143,7 @@ import Threads
 
     /// The object's date can't be changed after the beginning of its upload; a different content has another size.
     @Test(arguments: [(0, Int64(1_800_000_000)), (50, 1_700_000_000)])
-    func anotherFileStartsAnew(more: Int, date: Int64) async throws {
+    func anUploadOfAnotherFileRestarts(more: Int, date: Int64) async throws {
         let (seen, line) = (Seen(), Locked(Line()))
         let session = try await Self.session(seen, line)
         _ = try await Self.interrupted(session, seen, line)
@@ -162,7 +162,7 @@ import Threads
     }
 
     /// The owner's rule of the bucket, or another tool, removed the parts.
-    @Test func anUploadThatIsGoneStartsAnew() async throws {
+    @Test func anAbortedUploadRestarts() async throws {
         let (seen, line) = (Seen(), Locked(Line()))
         let session = try await Self.session(seen, line)
         _ = try await Self.interrupted(session, seen, line)
@@ -175,7 +175,7 @@ import Threads
     }
 
     /// One changed byte costs one part; an appended one the last.
-    @Test func onlyThePartThatChangedIsSent() async throws {
+    @Test func onlyChangedPartsAreSent() async throws {
         let seen = Seen()
         let server = try S3Server.shared
         let session = try S3FaultedSession(server, try await server.bucket()) { (_, request) in
@@ -213,7 +213,7 @@ import Threads
     }
 
     /// That a part was copied from the right object is certain only at the end of the same attempt: the next one copies it again.
-    @Test func partsThatWereCopiedAreCopiedAgain() async throws {
+    @Test func copiedPartsAreCopiedAgain() async throws {
         let (seen, isCut) = (Seen(), Locked(false))
         let server = try S3Server.shared
         let session = try S3FaultedSession(server, try await server.bucket(), attempts: 1) { (_, request) in

@@ -35,7 +35,7 @@ import Threads
 
     /// Where versioning is suspended, a removal replaces the version without an ID: what is below it was not hidden by
     /// this removal, and does not come back.
-    @Test func aRemovalBringsNoOldVersionBack() async throws {
+    @Test func aRemovalRestoresNoOldVersion() async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let connection = try server.connection(bucket)
@@ -53,7 +53,7 @@ import Threads
         }
     }
 
-    @Test func aRemovalHidesOnlyWhatWasSeen() async throws {
+    @Test func aRemovalHidesOnlyTheVersionSeen() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "DELETE" && $0.words[1].hasSuffix("/file") }
         try await Self.run(before: isIt, "file") { store, session in
             let file = try await RetryingStore(store).create("file", .file, in: .root, Self.content)
@@ -74,7 +74,7 @@ import Threads
         }
     }
 
-    @Test func aFoldersMoveHidesOnlyWhatItCopied() async throws {
+    @Test func aFolderMoveHidesOnlyCopiedVersions() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = {
             $0.words.first == "DELETE" && $0.words[1].hasSuffix("/folder/file")
         }
@@ -91,7 +91,7 @@ import Threads
     }
 
     /// A large object is copied in parts: those of two objects would be a file that nobody has written.
-    @Test func aCopyInPartsIsOfOneObject() async throws {
+    @Test func aMultipartCopyReadsOneObject() async throws {
         let (ours, theirs) = ([UInt8](repeating: 7, count: 150_000), String(repeating: "x", count: 150_001))
         let tags = Locked<[String?]>([])
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in

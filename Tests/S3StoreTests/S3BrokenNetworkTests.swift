@@ -11,7 +11,7 @@ import Testing
 /// applies all of them.
 @Suite struct S3BrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
+    func aFailureOfAnyRequestLosesAndDuplicatesNothing(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, silenceSeconds, choice) in
@@ -22,7 +22,7 @@ import Testing
 
     /// Random requests fail.
     @Test(arguments: ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
+    func randomFailuresLoseAndDuplicateNothing(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         await FaultCampaign.byChance { (name, silenceSeconds, choice) in
@@ -34,7 +34,7 @@ import Testing
     private static let telling: Set<HTTPFault> = [.lostAnswer, .portal, .noSuchPage, .internalError, .conflict]
 
     /// A server's features are not concluded from another machine's answers.
-    @Test func aServerIsKnownForWhatItIsWhicheverRequestFails() async throws {
+    @Test func aFailureOfAnyRequestDoesNotChangeTheDetectedFeatures() async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let wanted = ServerAbilities(createsExclusively: true, replaceForm: .bare)

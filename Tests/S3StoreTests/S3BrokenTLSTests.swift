@@ -36,7 +36,7 @@ import Threads
         try #require(endpoint.split(separator: ":").last.flatMap { UInt16($0) })
     }
 
-    @Test(arguments: Trouble.allCases) func nothingIsTakenFromWhoIsNotTheServer(_ trouble: Trouble) async throws {
+    @Test(arguments: Trouble.allCases) func noAnswerIsAcceptedFromAnImpostor(_ trouble: Trouble) async throws {
         let server = try S3Server.shared
         let (own, other) = (try Self.port(server.tls), try Self.port(server.endpoint))
         let bucket = try await server.bucket()

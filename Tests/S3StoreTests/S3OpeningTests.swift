@@ -17,7 +17,7 @@ import Testing
         throw BrokenPromise("it should have failed")
     }
 
-    @Test func wrongKeys() async throws {
+    @Test func wrongKeysAreReported() async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let wrong = S3Credentials(accessKey: S3Server.credentials.accessKey, secretKey: "wrong")
@@ -30,7 +30,7 @@ import Testing
                 == .notAuthenticated("the server does not know this access key"))
     }
 
-    @Test func noBucketAndNoServer() async throws {
+    @Test func missingBucketsAndServersAreReported() async throws {
         let server = try S3Server.shared
         #expect(
             try await failure(server.account(), "nosuch") == .refused("the bucket nosuch does not exist there"))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func keysThatAreGivenAnewAreTaken() async throws {
+    @Test func replacedKeysAreUsed() async throws {
         try await S3Scratch.run { scratch in
             let accounts = AccountBox(scratch.server.account())
             let storage = try await S3Storage.open(try S3Address(scratch.bucket)) { () throws(ServerFailure) in

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func itFindsOutWhatTheServerCanDo() async throws {
+    @Test func theServersFeaturesAreDetected() async throws {
         try await S3Scratch.run { scratch in
             // Ceph 16 only accepts the ETag of a condition without quotes, and no condition for removals and the
             // completion of multipart uploads.
@@ -57,7 +57,9 @@ import Testing
         #expect(memory.abilities(of: "one") == nil)
     }
 
-    @Test(arguments: [0, 1, 4_095, 100_000, 12 << 20 | 1]) func anySizeComesBack(_ size: Int) async throws {
+    @Test(arguments: [0, 1, 4_095, 100_000, 12 << 20 | 1]) func contentsOfAnySizeAreReadAsWritten(_ size: Int)
+        async throws
+    {
         try await S3Scratch.run(limits: Self.small) { scratch in
             let content = Self.bytes(size)
             let entry = try await scratch.write("file", content)
@@ -85,7 +87,7 @@ import Testing
     }
 
     /// Twelve concurrent creates: the server decides.
-    @Test func oneOfManyCreatesWins() async throws {
+    @Test func oneOfConcurrentCreatesWins() async throws {
         try await S3Scratch.run { scratch in
             for round in 0..<3 {
                 let won = await withTaskGroup(of: Bool.self) { group in
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func conditionsAreLookedAt() async throws {
+    @Test func preconditionsAreChecked() async throws {
         try await S3Scratch.run { scratch in
             let old = try #require(try await scratch.write("file", "ours").version)
             try await scratch.put("file", "theirs")
@@ -171,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func aClosedStorageAnswersNothing() async throws {
+    @Test func aClosedStorageFailsCalls() async throws {
         try await S3Scratch.run { scratch in
             scratch.storage.close()
             let error = try await failure { _ = try await scratch.entry("file") }

@@ -23,12 +23,12 @@ import Testing
         return String(line.split(separator: "=").last ?? "")
     }
 
-    @Test func ofAnObjectThatIsRead() {
+    @Test func aReadRequestIsSigned() {
         let found = sign("GET", "/test.txt", [], [("Range", "bytes=0-9")])
         #expect(found == "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
     }
 
-    @Test func ofAnObjectThatIsWritten() {
+    @Test func aWriteRequestIsSigned() {
         let hash = Hash.hexadecimal(Hash.sha256(Array("Welcome to Amazon S3.".utf8)))
         #expect(hash == "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072")
         let found = sign(
@@ -37,19 +37,19 @@ import Testing
         #expect(found == "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd")
     }
 
-    @Test func ofAQueryWithoutAValue() {
+    @Test func aQueryWithoutAValueIsSigned() {
         #expect(
             sign("GET", "/", [("lifecycle", "")]) == "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543")
     }
 
-    @Test func signatureOfAListing() {
+    @Test func aListingRequestIsSigned() {
         #expect(
             sign("GET", "/", [("prefix", "J"), ("max-keys", "2")])
                 == "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")
     }
 
     /// HMAC-SHA-256, by RFC 4231.
-    @Test func codesAreThoseOfTheStandard() {
+    @Test func hashesMatchTheStandard() {
         let code = Hash.hmac(Array("Jefe".utf8), "what do ya want for nothing?")
         #expect(Hash.hexadecimal(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     }

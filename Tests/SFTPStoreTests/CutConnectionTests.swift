@@ -27,7 +27,7 @@ import Threads
     }
 
     @Test(arguments: ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledWhereverItEnds(_ act: ScriptedSession.Act) async throws {
+    func aConnectionCutAnywhereLosesAndDuplicatesNothing(_ act: ScriptedSession.Act) async throws {
         let next = Locked((number: Self.isWhole ? 0 : -(Self.seed % 2), left: [String](), isOver: false))
         let count = Locked(0)
         @Sendable func take() -> (Int, String)? {

@@ -20,7 +20,7 @@ import Threads
     }()
 
     /// Readers don't notice it: the connection is reopened.
-    @Test func aLookIsMadeAgainOnANewConnection() async throws {
+    @Test func aReadRequestIsRepeatedOnANewConnection() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
             for _ in 0..<3 {
@@ -49,7 +49,7 @@ import Threads
         }
     }
 
-    @Test func aServerThatHangsIsLeft() async throws {
+    @Test func aHungServerTimesOut() async throws {
         var limits = Self.limits
         limits.silence = .seconds(1)
         let chosen = limits
@@ -91,7 +91,7 @@ import Threads
     }
 
     /// A file being sent is complete or absent, and the temporary file is removed.
-    @Test func anUploadThatIsCutLeavesNothing() async throws {
+    @Test func anInterruptedUploadLeavesNothing() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             let large = [UInt8](repeating: 7, count: 48 << 20)
             let isUnderWay = Latch()

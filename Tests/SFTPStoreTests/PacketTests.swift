@@ -17,7 +17,7 @@ import Testing
     private static let id: [UInt8] = [0, 0, 0, 9]
 
     /// According to the draft and OpenSSH's PROTOCOL, field by field.
-    @Test func requestsAreAsTheProtocolHasThem() {
+    @Test func requestsAreEncodedAsSpecified() {
         let (a, b) = (Self.bytes("/a"), Self.bytes("/b"))
         let table: [(SFTPRequest, [UInt8])] = [
             (
@@ -68,7 +68,7 @@ import Testing
         #expect(SFTPRequest.hello == [0, 0, 0, 5, 1, 0, 0, 0, 3])
     }
 
-    @Test func repliesAreRead() throws {
+    @Test func repliesAreDecoded() throws {
         var writer = FieldWriter()
         Self.attributes.write(to: &writer)
         let attributes = writer.bytes
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Lengths and counts without enough bytes take no memory and no time.
-    @Test func countsThatCannotBeAreNotBelieved() {
+    @Test func impossibleCountsAreRejected() {
         let most: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF]
         for packet in [
             [104] + Self.id + most, [104] + Self.id + most + Self.string("n"), [103] + Self.id + most,
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func packetsAreCutOutOfWhatComes() throws {
+    @Test func packetsAreExtractedFromTheStream() throws {
         let stream: [UInt8] = [0, 0, 0, 2, 1, 2, 0, 0, 0, 1, 3, 0, 0, 0, 3, 4]
         for step in 1...stream.count {
             var (buffer, found) = (PacketBuffer(), [[UInt8]]())
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func aServersSpaceMayBeAnyNumber() throws {
+    @Test func extremeSpaceFiguresAreAccepted() throws {
         func room(_ size: UInt64, _ blocks: UInt64, _ free: UInt64, _ available: UInt64) throws -> StoreUsage? {
             let values: [UInt64] = [4096, size, blocks, free, available, 10, 5, 5, 0, 0, 255]
             let bytes = values.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// Arbitrary packets are read or rejected, and never read beyond their end.
-    @Test func anyBytesAreReadOrRefused() {
+    @Test func anyBytesAreParsedOrRejected() {
         var random = SeededBytes(seed: 17)
         var (read, refused) = (0, 0)
         for _ in 0..<60_000 {

@@ -77,7 +77,7 @@ import Threads
         Array(try Data(contentsOf: URL(filePath: scratch.there(path))))
     }
 
-    @Test(arguments: [false, true]) func anUploadGoesOnAfterACut(isOtherProcess: Bool) async throws {
+    @Test(arguments: [false, true]) func anUploadResumesAfterALostConnection(isOtherProcess: Bool) async throws {
         try await SSHServer.run { server in
             var scratch = try await Self.open(server)
             let name = try await Self.interrupted(scratch)
@@ -115,7 +115,7 @@ import Threads
     }
 
     /// The file was changed since, at its beginning, or its size; or only where nothing was sent.
-    @Test(arguments: [5, 20 * 65_536 + 99, -1]) func aChangedFileStartsAnew(at index: Int) async throws {
+    @Test(arguments: [5, 20 * 65_536 + 99, -1]) func anUploadOfAChangedFileRestarts(at index: Int) async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             _ = try await Self.interrupted(scratch)
@@ -132,7 +132,7 @@ import Threads
 
     /// The temporary file is not what was written any more, or its name may be another file's.
     @Test(arguments: ["gone", "short", "link", "swapped", "shared", "foreign"])
-    func aFileThatIsNotAsItWasStartsAnew(_ how: String) async throws {
+    func aModifiedTemporaryFileRestartsTheUpload(_ how: String) async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             let name = try await Self.interrupted(scratch)
@@ -173,7 +173,7 @@ import Threads
 
     /// One changed byte costs one part; where the server copies none, all.
     @Test(arguments: ["internal-sftp", "internal-sftp -P copy-data"])
-    func onlyThePartThatChangedIsSent(_ subsystem: String) async throws {
+    func onlyChangedPartsAreSent(_ subsystem: String) async throws {
         try await SSHServer.run(.openSSH(subsystem)) { server in
             var scratch = try await Self.open(server)
             let first = try await Self.write(scratch, Self.content)
@@ -215,7 +215,7 @@ import Threads
     }
 
     /// The same for a file that was moved to the place of another one.
-    @Test(arguments: ["", "folder/"]) func nothingIsCopiedFromAFileThatWasMoved(_ folder: String) async throws {
+    @Test(arguments: ["", "folder/"]) func nothingIsCopiedFromAMovedFile(_ folder: String) async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             for name in folder.isEmpty ? [] : ["folder", "other-folder"] { mkdir(scratch.there(name), 0o755) }
@@ -242,7 +242,7 @@ import Threads
     }
 
     /// The end of what a server had acknowledged is gone, as after its crash.
-    @Test func whatTheServerLostDoesNotBecomeZeros() async throws {
+    @Test func dataLostByTheServerIsSentAgain() async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             let isCut = Locked(false)
@@ -264,7 +264,7 @@ import Threads
     }
 
     /// What is left of an upload that nobody continues goes in time.
-    @Test func whatNobodyContinuesGoesInTime() async throws {
+    @Test func abandonedUploadsExpire() async throws {
         try await SSHServer.run { server in
             let scratch = try await Self.open(server)
             let name = try await Self.interrupted(scratch)

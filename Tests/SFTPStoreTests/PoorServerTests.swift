@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A file that it would replace is checked for first.
-    @Test func existingFilesAreLeft() async throws {
+    @Test func existingFilesAreNotReplaced() async throws {
         try await SFTPScratch.run(.rclone) { scratch in
             try await scratch.write("file", "first")
             _ = try await scratch.storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes())

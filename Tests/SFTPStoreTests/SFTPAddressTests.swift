@@ -34,7 +34,7 @@ import Testing
     }
 
     /// No host name is taken as an option, nor is anything after it.
-    @Test func theHostComesAfterAllOptions() throws {
+    @Test func theHostFollowsAllOptions() throws {
         var command = SSHCommand()
         (command.program, command.arguments) = ("/usr/bin/ssh", ["-F", "/config"])
         let call = try command.call(try SFTPAddress("me@host:22/x"))

@@ -44,7 +44,7 @@ import Testing
     /// It ends the connection, and the call fails with an error that proves nothing; the next call uses another
     /// connection.
     @Test(arguments: ["garbage", "length", "number", "kind", "silence", "half", "twice", "ends"])
-    func nonsenseEndsTheConnection(_ fault: String) async throws {
+    func invalidPacketsEndTheConnection(_ fault: String) async throws {
         try await Self.run(fault) { storage in
             for _ in 0..<2 {
                 let process = storage.reconnector.process
@@ -69,7 +69,7 @@ import Testing
         ("version", "version 6 instead of 3"),
         ("banner", "instead of an SFTP server, this answered: 'Welcome"),
     ])
-    func anotherProgramThanAServerIsUnreachable(_ fault: String, _ text: String) async throws {
+    func anotherProgramIsUnreachable(_ fault: String, _ text: String) async throws {
         do throws(SFTPFailure) {
             await (try Self.open(fault)).close()
             Issue.record("it was opened")
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// Invalid names, and entries of other folders, are not shown.
-    @Test func namesStayInTheirFolder() async throws {
+    @Test func namesCannotLeaveTheirFolder() async throws {
         try await Self.run("names") { storage in
             #expect(storage.properties.createStrength == .checked)
             let page = try await storage.list(.root, isDeep: false, from: nil)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: ["endless", "same", "empty", "count"])
-    func aListingThatCannotBeIsAnError(_ fault: String) async throws {
+    func anInvalidListingIsAnError(_ fault: String) async throws {
         try await Self.run(fault) { storage in
             let error = try await failure { _ = try await storage.list(.root, isDeep: false, from: nil) }
             switch error {

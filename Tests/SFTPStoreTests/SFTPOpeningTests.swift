@@ -37,7 +37,7 @@ import Testing
         #expect(!message.contains("\n"), sourceLocation: location)
     }
 
-    @Test func nobodyIsThere() async throws {
+    @Test func anUnreachableServerIsReported() async throws {
         try await SSHServer.run { server in
             expect(
                 try await failure(server, try SFTPAddress("no-such-host.invalid/x")), SFTPFailure.unreachable,
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theHostsKeyIsNotTrusted() async throws {
+    @Test func anUntrustedHostKeyIsReported() async throws {
         try await SSHServer.run { server in
             let key = try String(contentsOfFile: server.folder + "/id.pub", encoding: .utf8)
             try server.write("", to: "known_hosts")
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsLetIn() async throws {
+    @Test func aRejectedLoginIsReported() async throws {
         try await SSHServer.run { server in
             try server.write("", to: "authorized")
             expect(try await failure(server), SFTPFailure.notAuthenticated, "Permission denied (publickey)")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsNoDirectory() async throws {
+    @Test func aFileIsNotADirectory() async throws {
         try await SSHServer.run { server in
             expect(
                 try await failure(server, try server.address(of: server.root + "/none")), SFTPFailure.missing,
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// For a new store, and taken back if the domain can't be created.
-    @Test func theDirectoryIsMade() async throws {
+    @Test func theDirectoryIsCreated() async throws {
         try await SSHServer.run { server in
             let path = server.root + "/new"
             let directory = NewDirectory(try server.address(of: path), command: server.command)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func thereIsNoSFTP() async throws {
+    @Test func aServerWithoutSFTPIsReported() async throws {
         try await SSHServer.run(.openSSH(nil)) { server in
             expect(try await failure(server), SFTPFailure.refused, "has no SFTP")
         }
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func sshItselfFails() async throws {
+    @Test func aFailureOfSSHIsReported() async throws {
         try await SSHServer.run { server in
             expect(
                 try await failure(server) { $0.program = "/nowhere/ssh" }, SFTPFailure.refused,
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// Like on macOS: two local files would be one there.
-    @Test func namesThatDifferInCaseAreTwo() async throws {
+    @Test func caseInsensitiveServersAreRefused() async throws {
         try await SSHServer.run { server in
             try server.write("", to: "mark")
             let script = FilePath(#filePath).removingLastComponent().appending("cutting-ssh").string
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// The user's configuration for the host applies, except for settings that would break the protocol.
-    @Test func theConfigurationHolds() async throws {
+    @Test func theUsersConfigurationApplies() async throws {
         try await SSHServer.run { server in
             try server.configure(
                 """

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// A server that keeps no modes and no symlinks, can't link or sync, and replaces existing files.
-    @Test func keepsEveryPromiseOnAServerThatLacksMuch() async throws {
+    @Test func keepsEveryPromiseOnAServerWithFewFeatures() async throws {
         // rclone lists names with control characters differently: they are rejected, as below.
         try await keepsAll(.rclone) { $0.name != "names come back byte for byte" }
     }

@@ -11,7 +11,7 @@ import Threads
 
 /// A storage on a real OpenSSH server, checked on its disk.
 @Suite struct SFTPStorageTests {
-    @Test func itFindsOutWhatTheServerCanDo() async throws {
+    @Test func theServersFeaturesAreDetected() async throws {
         try await SFTPScratch.run { scratch in
             let properties = scratch.storage.properties
             #expect(properties.createStrength == .atomic && properties.replaceStrength == .checked)
@@ -23,7 +23,7 @@ import Threads
         }
     }
 
-    @Test func whatIsWrittenIsThere() async throws {
+    @Test func writtenFilesAreOnTheDisk() async throws {
         try await SFTPScratch.run { scratch in
             let date = Timestamp(seconds: 1_700_000_000, nanoseconds: 123_456_789)
             let entry = try await scratch.write("file", "hello", PathAttributes(mode: 0o4751, modificationDate: date))
@@ -47,7 +47,7 @@ import Threads
         }
     }
 
-    @Test func theSpaceIsThatOfTheServersDisk() async throws {
+    @Test func theSpaceOfTheServersDiskIsReported() async throws {
         try await SFTPScratch.run { scratch in
             var status = statvfs()
             #expect(statvfs(scratch.server.root, &status) == 0)
@@ -62,7 +62,7 @@ import Threads
     }
 
     /// Sizes around the packet size, with more packets than the number in flight, and holes.
-    @Test func anySizeComesBack() async throws {
+    @Test func contentsOfAnySizeAreReadAsWritten() async throws {
         try await SFTPScratch.run { scratch in
             var random = SeededBytes(seed: 4)
             let packet = scratch.storage.reconnector.sizeOfPackets
@@ -138,7 +138,7 @@ import Threads
         }
     }
 
-    @Test func conditionsAreLookedAt() async throws {
+    @Test func preconditionsAreChecked() async throws {
         try await SFTPScratch.run { scratch in
             let entry = try await scratch.write("file", "first")
             let version = try #require(entry.version)
@@ -248,7 +248,7 @@ import Threads
         }
     }
 
-    @Test func foldersAndSymlinksAreAsTheyWereMade() async throws {
+    @Test func foldersAndSymlinksAreListedAsCreated() async throws {
         try await SFTPScratch.run { scratch in
             let date = Timestamp(seconds: 1_600_000_000, nanoseconds: 0)
             let storage = scratch.storage
@@ -292,7 +292,7 @@ import Threads
         }
     }
 
-    @Test func largeFoldersAreListedWhole() async throws {
+    @Test func largeFoldersAreListedCompletely() async throws {
         try await SFTPScratch.run { scratch in
             for number in 0..<3_000 {
                 #expect(FileManager.default.createFile(atPath: scratch.there("file \(number)"), contents: Data()))
@@ -305,7 +305,7 @@ import Threads
     }
 
     /// The owner, which a login as root would change, is restored.
-    @Test func theOwnerStaysWhenAFileIsReplaced() async throws {
+    @Test func aReplacedFileKeepsItsOwner() async throws {
         guard geteuid() == 0 else { return }
         try await SFTPScratch.run { scratch in
             let entry = try await scratch.write("file", "first", PathAttributes(mode: 0o640))
@@ -317,7 +317,7 @@ import Threads
     }
 
     /// A missing store does not mean that everything was deleted.
-    @Test func aDirectoryThatIsGoneProvesNothing() async throws {
+    @Test func aMissingDirectoryProvesNothing() async throws {
         try await SFTPScratch.run { scratch in
             try await scratch.write("file", "text")
             try FileManager.default.moveItem(atPath: scratch.server.root, toPath: scratch.server.folder + "/away")
@@ -337,7 +337,7 @@ import Threads
         }
     }
 
-    @Test func temporaryFilesAreHiddenAndGoInTime() async throws {
+    @Test func temporaryFilesAreHiddenAndExpire() async throws {
         try await SFTPScratch.run { scratch in
             _ = try await scratch.storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes())
             for name in ["old", "new"] {
@@ -412,7 +412,7 @@ import Threads
     }
 
     /// The server's clock is known from a file of ours: older files need no second check.
-    @Test func aFolderThatHasRestedIsListedAtOnce() async throws {
+    @Test func anUnchangedFolderIsListedWithoutADelay() async throws {
         try await SFTPScratch.run { scratch in
             for number in 0..<500 {
                 let file = scratch.there("file \(number)")

@@ -5,14 +5,14 @@ import Testing
 @Suite struct SimulationTests {
     /// `SIMULATION_SEEDS` and `SIMULATION_FIRST` say how many, and from which on: by default 1,600, 400 of those
     /// where the store deletes much, and 180 over paths, from the first on.
-    @Test func nothingIsLostWhateverHappens() async { await Self.expectNoFault(1600, as: nil) }
+    @Test func noRunLosesData() async { await Self.expectNoFault(1600, as: nil) }
 
     /// The same with a store that deletes most of the domain now and then. A fifth of the worlds that the other has.
-    @Test func nothingIsLostWhateverTheStoreDeletes() async { await Self.expectNoFault(400, as: .guarded) }
+    @Test func noRunLosesDataToDeletions() async { await Self.expectNoFault(400, as: .guarded) }
 
     /// Over a storage of paths whose conditions are atomic, checked or none, by turns: what is lost is what another client writes
     /// between a look and the act, and only where they are not atomic.
-    @Test func nothingElseIsLostOverPaths() async { await Self.expectNoFault(180, as: nil, ofPaths: true) }
+    @Test func noRunOverPathsLosesMoreThanAllowed() async { await Self.expectNoFault(180, as: nil, ofPaths: true) }
 
     private static func expectNoFault(_ count: UInt64, as profile: Profile?, ofPaths: Bool = false) async {
         let first = number("SIMULATION_FIRST") ?? 1

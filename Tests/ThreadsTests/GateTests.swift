@@ -2,7 +2,7 @@ import Testing
 import Threads
 
 @Suite struct GateTests {
-    @Test func aThreadWaitsUntilTheValueIsAsItNeedsIt() throws {
+    @Test func aThreadWaitsForTheValue() throws {
         let gate = Gate(0)
         let thread = try #require(Thread { gate.wait(until: { $0 == 2 }, { $0 = 3 }) })
         gate.withLock { $0 = 1 }
@@ -11,14 +11,14 @@ import Threads
         #expect(gate.withLock { $0 } == 3)
     }
 
-    @Test func allWhoWaitGoOn() throws {
+    @Test func allWaitersContinue() throws {
         let isOpen = Gate(false)
         let threads = try (0..<8).map { _ in try #require(Thread { isOpen.wait { $0 } }) }
         isOpen.withLock { $0 = true }
         for thread in threads { thread.join() }
     }
 
-    @Test func aWaitOfLimitedLengthEnds() {
+    @Test func aWaitTimesOut() {
         let gate = Gate(false)
         let start = ContinuousClock.now
         #expect(!gate.wait(seconds: 0.02, until: { $0 }, { _, isReady in isReady }))
@@ -26,7 +26,7 @@ import Threads
         #expect(gate.wait(seconds: 0, until: { !$0 }, { _, isReady in isReady }))
     }
 
-    @Test func aChangeEndsAWaitOfLimitedLength() throws {
+    @Test func aChangeEndsAWaitWithATimeout() throws {
         let gate = Gate(false)
         let wasReady = Gate(false)
         let thread = try #require(

@@ -21,7 +21,7 @@ import Threads
         #expect(count.withLock { $0 } == 4_000)
     }
 
-    @Test func theLockIsGivenBackAfterAnError() {
+    @Test func theLockIsReleasedAfterAnError() {
         struct Failure: Error {}
         let value = Locked(0)
         #expect(throws: Failure.self) { try value.withLock { _ throws(Failure) in throw Failure() } }

@@ -34,7 +34,7 @@ import Threads
         #expect(name.withLock { $0 } == "named thread\n")
     }
 
-    @Test func aLatchStaysOpen() throws {
+    @Test func anOpenLatchStaysOpen() throws {
         let latch = Latch()
         #expect(!latch.wait(seconds: 0.01))
         #expect(

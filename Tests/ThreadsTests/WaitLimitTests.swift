@@ -26,7 +26,7 @@ import Testing
         Row(testDescription: "one sleep after the other for ever", looks: [(29.5, 7), (30, 8)], end: 1),
     ]
 
-    @Test(arguments: rows) func onlyAHeldThreadIsGivenUp(_ row: Row) {
+    @Test(arguments: rows) func onlyABlockedThreadIsAbandoned(_ row: Row) {
         var limit = WaitLimit()
         var end: Int?
         for (index, (time, sleep)) in row.looks.enumerated() where end == nil {
@@ -35,7 +35,7 @@ import Testing
         #expect(end == row.end)
     }
 
-    @Test func theKernelSaysWhoSleeps() {
+    @Test func theKernelReportsSleepingThreads() {
         func status(_ state: String) -> String {
             "Name:\tx y\nUmask:\t0022\nState:\t\(state)\nTgid:\t1\nvoluntary_ctxt_switches:\t42\n"
                 + "nonvoluntary_ctxt_switches:\t7\n"

@@ -13,7 +13,7 @@ import Threads
         get throws { "http://\(try WebDAVServer.nextcloud.place.prefix { $0 != "/" })" }
     }
 
-    @Test func aPasswordIsGrantedAndLetsIn() async throws {
+    @Test func aGrantedPasswordIsAccepted() async throws {
         let (server, opened) = (try Self.server, Locked<[String]>([]))
         let granted = try await LoginFlow(server).run(pause: .milliseconds(50)) { page in
             opened.withLock { $0.append(page) }
@@ -33,7 +33,7 @@ import Threads
 
     /// A question that finds the server busy, or no server, is asked again; an answer that never comes is none.
     @Test(arguments: [HTTPFault.tooMany, .slowDown, .internalError, .lostRequest, .lostAnswer, .cutAnswer, .portal])
-    func itGoesOnWhateverHappensToAQuestion(_ fault: HTTPFault) async throws {
+    func failedPollsAreRepeated(_ fault: HTTPFault) async throws {
         let port = try WebDAVServer.nextcloud.port
         let questions = Locked(0)
         let plan: HTTPFaultProxy.Plan = { request in
@@ -61,7 +61,7 @@ import Threads
         #expect(granted.user == "user" && isOpen.withLock { $0 } && questions.withLock { $0 } > 3)
     }
 
-    @Test func aSilentServerIsNotAwaitedForever() async throws {
+    @Test func aSilentServerTimesOut() async throws {
         let flow = try LoginFlow(try Self.server)
         await #expect(throws: ServerFailure.notAuthenticated("access was not granted on the server's page in time")) {
             try await flow.run(pause: .milliseconds(50), timeLimit: .milliseconds(200)) { _ in }

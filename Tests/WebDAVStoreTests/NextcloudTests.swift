@@ -42,7 +42,7 @@ import Threads
     }
 
     /// The fixture grants a terabyte; of the other servers, only sabre knows a quota.
-    @Test func theQuotaIsTheSpace() async throws {
+    @Test func theQuotaIsReportedAsSpace() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in
             try await scratch.put("file", String(repeating: "x", count: 5_000))
             let usage = try #require(try await scratch.storage.usage())
@@ -56,7 +56,7 @@ import Threads
         }
     }
 
-    @Test func itIsTheSameFileWhereverAnotherMovesIt() async throws {
+    @Test func aFileMovedByOthersKeepsItsIdentity() async throws {
         try await Self.run { (store, scratch) in
             for folder in ["a", "b"] { try await scratch.other.makeFolder(folder) }
             try await scratch.put("a/file", "text")
@@ -75,7 +75,7 @@ import Threads
     }
 
     /// The number of requests of a comparison.
-    @Test func aLookGoesOnlyWhereSomethingChanged() async throws {
+    @Test func onlyChangedFoldersAreListed() async throws {
         try await Self.run { (store, scratch) in
             for folder in ["a", "b", "a/1", "a/2", "b/1", "b/2"] { try await scratch.other.makeFolder(folder) }
             func list(_ folder: ItemIdentifier) async throws {
@@ -100,7 +100,7 @@ import Threads
         }
     }
 
-    @Test func timesAreThoseOfTheFiles() async throws {
+    @Test func modificationTimesAreSet() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in
             let date = Timestamp(seconds: 1_500_000_000, nanoseconds: 5)
             let made = try await scratch.write("file", "text", PathAttributes(modificationDate: date))
@@ -149,7 +149,7 @@ import Threads
         (0..<size).map { UInt8(truncatingIfNeeded: $0 &* factor &+ $0 >> 8) }
     }
 
-    @Test func aLargeFileGoesInChunksAndStaysTheSame() async throws {
+    @Test func aLargeFileIsUploadedInChunksAndKeepsItsIdentity() async throws {
         let (first, second) = (Self.content(7), Self.content(11))
         let abilities = try await Self.server.abilities()
         let other = try await Self.server.folder()
@@ -215,7 +215,7 @@ import Threads
     }
 
     /// Another client writes right before the chunks become the file: the server has to test the condition at that moment.
-    @Test func foreignWritesAreNotOverwritten() async throws {
+    @Test func writesByOthersAreNotOverwritten() async throws {
         try await Self.runBehindProxy { (scratch, meanwhile) in
             let version = try #require(try await scratch.write("large", Self.content(7)).version)
             meanwhile.withLock { $0 = { try await scratch.put("large", "theirs") } }
@@ -233,7 +233,7 @@ import Threads
     }
 
     /// The server then answers 404: its test of the ETag has no file to look at. The chunks stay for the next upload.
-    @Test func foreignRemovalsAreNotOverwritten() async throws {
+    @Test func removalsByOthersAreNotUndone() async throws {
         try await Self.runBehindProxy { (scratch, meanwhile) in
             let version = try #require(try await scratch.write("large", Self.content(7)).version)
             meanwhile.withLock { $0 = { try await scratch.other.delete("large") } }
@@ -252,7 +252,7 @@ import Threads
     }
 
     /// The process that sent the first chunks has died; only the chunks that changed since are sent.
-    @Test func anUploadGoesOnAfterACrash() async throws {
+    @Test func anUploadResumesAfterACrash() async throws {
         let abilities = try await Self.server.abilities()
         let name = "session-\(UInt64.random(in: 0 ... .max))"
         let other = try await Self.server.folder(name)

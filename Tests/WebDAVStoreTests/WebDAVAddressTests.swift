@@ -39,7 +39,7 @@ import Testing
 
     private let password = WebDAVLogin.password(user: "u", password: "p")
 
-    @Test func loginsComeFromTheFile() throws {
+    @Test func loginsAreReadFromTheFile() throws {
         #expect(try WebDAVLogin.find(user: nil, secrets: ["User": "u", "password": "p"]) == password)
         #expect(try WebDAVLogin.find(user: "u", secrets: ["user": "other", "password": "p\r"]) == password)
         #expect(try WebDAVLogin.find(user: "u", secrets: ["token": "t"]) == .token("t"))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aPasswordIsShownAsTheServerAsks() throws {
+    @Test func theServerChoosesTheScheme() throws {
         let (basic, digest) = (
             Challenge("Basic realm=\"x, Digest\""), Challenge("Digest realm=\"x\", nonce=\"y\", Basic realm=x")
         )

@@ -14,7 +14,8 @@ import Testing
     private static let servers = [WebDAVServer.lighttpd, .nginx]
 
     @Test(arguments: servers, ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledWhicheverRequestFails(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
+    func aFailureOfAnyRequestLosesAndDuplicatesNothing(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws
+    {
         let known = try await server.abilities()
         let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, silenceSeconds, choice) in
             await Self.play(act, server, known, name, silenceSeconds, choice)
@@ -24,7 +25,7 @@ import Testing
 
     /// Random requests fail.
     @Test(arguments: servers + [.apache, .sabre, .rclone, .nextcloud], ScriptedSession.Act.allCases)
-    func nothingIsLostOrDoubledByManyFaults(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
+    func randomFailuresLoseAndDuplicateNothing(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
         let known = try await server.abilities()
         await FaultCampaign.byChance { (name, silenceSeconds, choice) in
             await Self.play(act, server, known, name, silenceSeconds, choice)
@@ -37,7 +38,9 @@ import Testing
     ]
 
     /// A server's features are not concluded from another machine's answers.
-    @Test(arguments: servers) func aServerIsKnownForWhatItIsWhicheverRequestFails(_ server: WebDAVServer) async throws {
+    @Test(arguments: servers) func aFailureOfAnyRequestDoesNotChangeTheDetectedFeatures(_ server: WebDAVServer)
+        async throws
+    {
         var measured = try await server.abilities()
         // As WebDAVStorageTests finds it; here a slow machine may have missed it.
         measured.isExact = server == .lighttpd

@@ -22,7 +22,7 @@ import Threads
         case nobody
     }
 
-    @Test(arguments: Trouble.allCases) func nothingIsTakenFromWhoIsNotTheServer(_ trouble: Trouble) async throws {
+    @Test(arguments: Trouble.allCases) func noAnswerIsAcceptedFromAnImpostor(_ trouble: Trouble) async throws {
         let (port, other) = (try WebDAVServer.tls.port, try WebDAVServer.lighttpd.port)
         let isBroken = Locked(false)
         let proxy = try CuttingProxy(

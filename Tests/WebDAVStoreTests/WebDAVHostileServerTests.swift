@@ -38,14 +38,14 @@ import Testing
         try await body(Scratch(storage: storage))
     }
 
-    @Test func namesStayInTheirFolder() async throws {
+    @Test func namesCannotLeaveTheirFolder() async throws {
         try await run("names") { scratch in
             let found = try await scratch.list()
             #expect(found.keys.sorted() == ["absolute", "good"])
         }
     }
 
-    @Test func largeFoldersAreListedWhole() async throws {
+    @Test func largeFoldersAreListedCompletely() async throws {
         try await run("large") { scratch in
             let found = try await scratch.list()
             #expect(found.count == 20_000)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["noself", "bomb", "cut", "status", "endless", "between", "nested", "wide"])
-    func aListingThatCannotBeIsAnError(_ folder: String) async throws {
+    func anInvalidListingIsAnError(_ folder: String) async throws {
         try await run(folder) { scratch in
             let error = try await failure { _ = try await scratch.list() }
             #expect(error == .unreachable("the server's answer is not a valid WebDAV answer"))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Not when it ends, for it does not: what there is of it is a quarter of a gigabyte.
-    @Test(arguments: ["endless", "between"]) func anAnswerWithoutAnEndIsLeftSoon(_ folder: String) async throws {
+    @Test(arguments: ["endless", "between"]) func anEndlessAnswerIsAborted(_ folder: String) async throws {
         try await run(folder) { scratch in
             _ = try await failure { _ = try await scratch.list() }
             var sent: [Int] = []
@@ -81,7 +81,7 @@ import Testing
         ("<D:response><D:href>", "x"), ("<D:response><D:href x='", "x"), ("<D:response><D:", "x"),
         ("<D:response>", "<D:x>"), ("", " "), ("", "<!-- -->"), ("", "<?x y?>"), ("<!--", "x"), ("<?", "x"),
         ("<?x ", "x"), ("<![CDATA[", "x"),
-    ]) func whatHasNoEndIsTakenForAWhileOnly(_ start: String, _ filler: String) throws {
+    ]) func endlessContentIsLimited(_ start: String, _ filler: String) throws {
         let answer = Multistatus(try WebDAVAddress("host/a", isSecure: true))
         var head = HTTPHead()
         head.status = 207
@@ -94,7 +94,7 @@ import Testing
         #expect(answer.finish(head) == nil)
     }
 
-    @Test func aFileIsNoFolder() async throws {
+    @Test func aFileIsNotAFolder() async throws {
         try await run("file") { scratch in
             let error = try await failure { _ = try await scratch.list() }
             #expect(error == .notFound)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// What says that nothing is there has to be the server that has the folder above.
-    @Test func anAnswerOfNobodysProvesNothing() async throws {
+    @Test func anAnswerOfAProxyProvesNothing() async throws {
         try await run("lost") { scratch in
             let error = try await failure { _ = try await scratch.entry("file") }
             #expect(error == .unreachable("the store's folder is missing"))
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// Nor does a password go there.
-    @Test func nothingIsFollowed() async throws {
+    @Test func redirectsAreNotFollowed() async throws {
         let login = WebDAVLogin.password(user: "u", password: "p")
         let error = try await openingFailure(try address("redirect"), login)
         #expect(error == .refused("the server redirects the folder to http://evil.example/x and more"))
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// Every start of an answer, and every answer with one byte changed, is read or refused.
-    @Test func anyBytesAreReadOrRefused() throws {
+    @Test func anyBytesAreParsedOrRejected() throws {
         let address = try WebDAVAddress("host/a", isSecure: true)
         let whole = Array(
             """

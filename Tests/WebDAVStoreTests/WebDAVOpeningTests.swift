@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [WebDAVServer.lighttpd, .apache, .nginx, .digest])
-    func aWrongLoginAndNone(_ server: WebDAVServer) async throws {
+    func wrongAndMissingLoginsAreReported(_ server: WebDAVServer) async throws {
         let wrong = WebDAVLogin.password(user: "user", password: "wrong")
         #expect(
             try await failure(server, "", wrong) == .notAuthenticated("the server rejects this login"))
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// A token instead of a password: a wrong one, none, a password where a token is wanted, and the right one.
-    @Test func aTokenLetsIn() async throws {
+    @Test func aTokenIsAccepted() async throws {
         let refused = ServerFailure.notAuthenticated("the server rejects this login")
         #expect(try await failure(.bearer, "", .token("wrong")) == refused)
         guard case .notAuthenticated = try await failure(.bearer, "", .nothing),
@@ -46,13 +46,13 @@ import Testing
         #expect(try await folder.content(at: "file") == Array("text".utf8))
     }
 
-    @Test(arguments: WebDAVServer.allPlain) func noSuchFolder(_ server: WebDAVServer) async throws {
+    @Test(arguments: WebDAVServer.allPlain) func aMissingFolderIsReported(_ server: WebDAVServer) async throws {
         let place = try server.place
         #expect(
             try await failure(server, "no/such") == .refused("there is no folder dav://\(place)/no/such there"))
     }
 
-    @Test func nobodyIsThere() async throws {
+    @Test func anUnreachableServerIsReported() async throws {
         let address = try WebDAVAddress("127.0.0.1:1/", isSecure: true)
         guard case .unreachable(let text) = try await openingFailure(address, .nothing) else {
             Issue.record("it was another failure")
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// One that nobody vouches for is not told the password; one that the person vouches for is.
-    @Test func aCertificateIsVouchedForOrRefused() async throws {
+    @Test func anUntrustedCertificateIsRefused() async throws {
         guard case .untrusted = try await failure(.tls, isSecure: true) else {
             Issue.record("it was another failure")
             return
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsNoFolder() async throws {
+    @Test func aFileIsNotAFolder() async throws {
         let folder = try await WebDAVServer.lighttpd.folder()
         try await folder.write([1], to: "file")
         let path = folder.connection.address.path.map(\.description).joined(separator: "/")

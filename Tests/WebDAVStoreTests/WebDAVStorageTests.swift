@@ -13,7 +13,7 @@ import Threads
 /// The calls on real servers.
 @Suite struct WebDAVStorageTests {
     /// As measured with these versions; a changed server shows here.
-    @Test func itFindsOutWhatTheServersCanDo() async throws {
+    @Test func theServersFeaturesAreDetected() async throws {
         var lighttpd = ServerAbilities(
             createsConditionally: true, replacesConditionally: true, removesConditionally: true,
             movesConditionally: true, keepsTargets: true, makesExclusively: true, createsInOneStep: true,
@@ -59,7 +59,8 @@ import Threads
         }
     }
 
-    @Test(arguments: WebDAVServer.allPlain) func anySizeComesBack(_ server: WebDAVServer) async throws {
+    @Test(arguments: WebDAVServer.allPlain) func contentsOfAnySizeAreReadAsWritten(_ server: WebDAVServer) async throws
+    {
         try await WebDAVScratch.run(server) { scratch in
             for size in [0, 1, 100_000, 3 << 20 | 1] {
                 let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
@@ -91,7 +92,7 @@ import Threads
         }
     }
 
-    @Test(arguments: WebDAVServer.allPlain) func conditionsAreLookedAt(_ server: WebDAVServer) async throws {
+    @Test(arguments: WebDAVServer.allPlain) func preconditionsAreChecked(_ server: WebDAVServer) async throws {
         try await WebDAVScratch.run(server) { scratch in
             let old = try #require(try await scratch.write("file", "ours").version)
             try await scratch.put("file", "theirs!")
@@ -123,7 +124,9 @@ import Threads
     }
 
     /// Twelve concurrent creates: if the server decides, one wins; nothing is left of the others.
-    @Test(arguments: [WebDAVServer.lighttpd, .nginx]) func oneOfManyCreatesWins(_ server: WebDAVServer) async throws {
+    @Test(arguments: [WebDAVServer.lighttpd, .nginx]) func oneOfConcurrentCreatesWins(_ server: WebDAVServer)
+        async throws
+    {
         try await WebDAVScratch.run(server) { scratch in
             #expect(scratch.storage.properties.createStrength == .atomic)
             for round in 0..<3 {
@@ -183,7 +186,7 @@ import Threads
         }
     }
 
-    @Test func temporaryFilesAreHiddenAndGoInTime() async throws {
+    @Test func temporaryFilesAreHiddenAndExpire() async throws {
         try await WebDAVScratch.run(.lighttpd) { scratch in
             let prefix = WebDAVStorage.temporaryPrefix
             try await scratch.put("\(prefix)old")
@@ -226,7 +229,7 @@ import Threads
 
     /// Another client's file of the same size, right after ours: the answer to ours names its ETag.
     @Test(arguments: [WebDAVServer.lighttpd, .sabre])
-    func anUploadTakesNoOtherWriteForItsOwn(_ server: WebDAVServer) async throws {
+    func aWriteByOthersIsNotTakenForAnUpload(_ server: WebDAVServer) async throws {
         let (known, data) = (try await server.abilities(), try server.data)
         #expect(known.answersTags)
         let step = Locked(0)
@@ -258,11 +261,11 @@ import Threads
                 }
             }
             #expect(error == .serverUnreachable && step.withLock { $0 } > 1)
-            #expect(try await session.files() == ["file": Array("theirs".utf8)])
+            #expect(try session.files() == ["file": Array("theirs".utf8)])
         }
     }
 
-    @Test func aClosedStorageAnswersNothing() async throws {
+    @Test func aClosedStorageFailsCalls() async throws {
         try await WebDAVScratch.run(.lighttpd) { scratch in
             scratch.storage.close()
             let error = try await failure { _ = try await scratch.entry("file") }

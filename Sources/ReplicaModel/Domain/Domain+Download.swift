@@ -28,14 +28,14 @@ extension Domain {
     ) async throws(Errno) {
         let held = try await hold(path, listing: true)
         guard waits else {
-            return try begin(held) { (domain) async throws(Errno) in try await domain.bring(held, range) }
+            return try begin(held) { (domain) async throws(Errno) in try await domain.downloadItem(held, range) }
         }
         defer { release(held) }
         let missing = replica.withTree { $0.items[held.number]?.missingBytes } ?? 0
         let bytes = min(missing, range.map { Int64($0.count) } ?? .max)
         work.find(items: 1, bytes: bytes)
         work.endCounting()
-        try await bring(held, range, work, bytes)
+        try await downloadItem(held, range, work, bytes)
     }
 
     /// Downloads everything below a folder, listings and contents, several at a time. An item that can't be downloaded
@@ -81,7 +81,7 @@ extension Domain {
     }
 
     /// - Parameter bytes: The number of its bytes that are not local.
-    func bring(
+    func downloadItem(
         _ held: HeldItem, _ range: Range<Int64>?, _ work: RequestProgress, _ bytes: Int64
     ) async throws(Errno) {
         var begun: Int?
@@ -91,10 +91,10 @@ extension Domain {
                 statistics.withLock { $0.fetches[identifier]?.done ?? 0 }
             }
         }
-        try await bring(held, range)
+        try await downloadItem(held, range)
     }
 
-    private func bring(_ held: HeldItem, _ range: Range<Int64>?) async throws(Errno) {
+    private func downloadItem(_ held: HeldItem, _ range: Range<Int64>?) async throws(Errno) {
         let kind = replica.withTree { $0.items[held.number]?.kind }
         switch kind {
         case .folder: try await engine.list(held.inodeNumber)

@@ -16,7 +16,7 @@ extension Domain {
         work.find(items: 1, bytes: top.missing)
         var files = top.kind == .folder ? [] : [top]
         let folders = top.kind == .folder ? [top] : []
-        let listed = try await bring(folders, of: path, work) { folder, children in
+        let listed = try await downloadItem(folders, of: path, work) { folder, children in
             let wanted = children.filter { !isPinnedOnly || !$0.isUnpinned }
             work.find(items: wanted.count, bytes: wanted.reduce(0) { $0.saturatingAdd($1.missing) })
             let below = wanted.map { Absent(path: folder.path + [$0.name], kind: $0.kind, missing: $0.missing) }
@@ -24,7 +24,7 @@ extension Domain {
             return below.filter { $0.kind == .folder }
         }
         work.endCounting()
-        let fetched = try await bring(files, of: path, work) { _, _ in [] }
+        let fetched = try await downloadItem(files, of: path, work) { _, _ in [] }
         return Download(items: listed.items + fetched.items, failed: listed.failed + fetched.failed)
     }
 
@@ -40,7 +40,7 @@ extension Domain {
     /// - Parameters:
     ///   - top: The requested item.
     ///   - found: Returns what is to be brought of a folder's entries.
-    private func bring(
+    private func downloadItem(
         _ items: [Absent], of top: [FileName], _ work: RequestProgress, found: (Absent, [ListedChild]) -> [Absent]
     ) async throws(Errno) -> Download {
         var (waiting, running, result) = (items[...], 0, Download())
@@ -52,7 +52,7 @@ extension Domain {
                 if Task.isCancelled { return .failure(.interrupted) }
                 while running < mostAtOnce, let item = waiting.popFirst() {
                     running += 1
-                    group.addTask { (item, await self.bring(item, work)) }
+                    group.addTask { (item, await self.downloadItem(item, work)) }
                 }
                 guard let (item, brought) = await group.next() else { return .success(result) }
                 running -= 1
@@ -83,11 +83,11 @@ extension Domain {
     }
 
     /// - Returns: A folder's entries.
-    private func bring(_ item: Absent, _ work: RequestProgress) async -> Result<[ListedChild], Errno> {
+    private func downloadItem(_ item: Absent, _ work: RequestProgress) async -> Result<[ListedChild], Errno> {
         do throws(Errno) {
             let held = try await hold(item.path, listing: true)
             defer { release(held) }
-            try await bring(held, nil, work, item.missing)
+            try await downloadItem(held, nil, work, item.missing)
             return .success(item.kind == .folder ? try children(of: held.number) : [])
         } catch {
             return .failure(error)

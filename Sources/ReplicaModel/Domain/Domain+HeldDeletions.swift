@@ -53,7 +53,7 @@ extension Replica {
             let found = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemIdentifier, isHere: Bool)? in
                 guard let node = try tree.find(number), !node.isDeleted, let base = node.base else { return nil }
                 guard node.materialization == .whole, !node.isInFlight else { return (base.identifier, false) }
-                tree.makeAnew(node)
+                tree.convertToNewItem(node)
                 return (base.identifier, true)
             }
             guard let (identifier, isHere) = found else { continue }

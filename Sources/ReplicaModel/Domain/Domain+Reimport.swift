@@ -16,19 +16,19 @@ extension Domain {
         } catch {
             throw Errno(state: error)
         }
-        gatherReimport(held.number)
+        markForReimport(held.number)
     }
 
     /// Continues the reimports of an earlier run.
     func resumeReimports() {
         for number in engine.replica.begunReimports() {
             engine.state.withLock { $0.reimports += 1 }
-            gatherReimport(number)
+            markForReimport(number)
         }
     }
 
-    private func gatherReimport(_ number: ItemNumber) {
+    private func markForReimport(_ number: ItemNumber) {
         let engine = engine
-        _ = BlockingWork.run { engine.gatherReimport(number) }
+        _ = BlockingWork.run { engine.markForReimport(number) }
     }
 }

@@ -8,11 +8,11 @@ extension Domain {
         if replica.hasChanges { try? replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
-        let (state, reason) = engine.standing(isMoving: isMoving)
+        let (state, reason) = engine.stateAndReason(isMoving: isMoving)
         let failures = counts.errors > 0 ? replica.failures() : Failures()
         let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { state in
-            state.rejected.refused.count + Set(state.rejected.leftOut.keys).union(state.postponed.unknown).count
+            state.rejected.refused.count + Set(state.rejected.rejected.keys).union(state.postponed.unknown).count
         }
         let notFetched = engine.reasonOfFailedFetches()
         return DomainReport(
@@ -29,7 +29,7 @@ extension Domain {
 extension SyncEngine {
     /// What the domain is doing, and why.
     /// - Parameter isMoving: Whether a pending item does not wait for the user.
-    func standing(isMoving: Bool) -> (DomainReport.State, String?) {
+    func stateAndReason(isMoving: Bool) -> (DomainReport.State, String?) {
         let (disconnected, held, storeFailure, isImporting, isBusy) = state.withLock { state in
             (
                 state.disconnected, state.deletions.held, state.storeFailure ?? state.feedTrouble,

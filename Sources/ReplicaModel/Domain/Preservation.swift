@@ -21,7 +21,7 @@ struct Preservation {
         let entries = try replica.withTreeWaking { (tree) throws(ReplicaError) -> [Entry] in
             guard let node = try tree.find(folder), node.materialization == .whole else { return [] }
             let below = HeldFile(descriptor: try tree.descriptor(of: node))
-            try errnos { () throws(Errno) in try letMove(below) }
+            try errnos { () throws(Errno) in try allowMoving(below) }
             return try tree.children(of: node).values.sorted { $0.name < $1.name }.map { entry($0) }
         }
         for entry in entries {
@@ -41,7 +41,7 @@ struct Preservation {
     }
 
     /// Moving entries out of a folder requires write permission.
-    private func letMove(_ folder: HeldFile) throws(Errno) {
+    private func allowMoving(_ folder: HeldFile) throws(Errno) {
         let mode = UInt32(try folder.status().permissions)
         if mode & 0o300 != 0o300 { try folder.setMode(mode | 0o700) }
     }

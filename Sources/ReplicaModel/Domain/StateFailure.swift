@@ -66,7 +66,7 @@ package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension StateFailure {
     /// Runs `body` and translates the database's errors.
-    static func worded<Result>(_ body: () throws -> Result) throws -> Result {
+    static func translated<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as DatabaseError {
             throw StateFailure(code: error.extendedResultCode.rawValue, detail: "\(error)")
         }

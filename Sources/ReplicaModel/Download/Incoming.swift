@@ -28,7 +28,7 @@ struct Incoming {
                 VALUES (?, ?, ?, ?, ?, ?)
                 """)
         for change in batch {
-            if change.item == nil, !change.isQuestion, try renote(change, in: rows) { continue }
+            if change.item == nil, !change.isQuestion, try noteRepeatedDeletion(change, in: rows) { continue }
             sequence += 1
             // What is known about its content stays valid until it is applied.
             let known = try change.item == nil ? nil : rewrite(of: change.identifier, in: rows)
@@ -44,7 +44,7 @@ struct Incoming {
     }
 
     /// A deletion that is reported again keeps its sequence: the user may have approved it.
-    private static func renote(_ change: Incoming, in rows: Rows) throws -> Bool {
+    private static func noteRepeatedDeletion(_ change: Incoming, in rows: Rows) throws -> Bool {
         let statement = try rows.cachedStatement(
             sql: "UPDATE incoming SET asked = ? WHERE identifier = ? AND item IS NULL AND asked >= 0")
         try statement.execute(arguments: [Int64(bitPattern: change.asked), change.identifier.rawValue])
@@ -88,7 +88,7 @@ struct Incoming {
     /// Marks the changes that an earlier run noted as older than any answer in this run. After an unclean stop answers
     /// were lost too, so the store is listed again; the noted changes tell the scan which items the store's changes
     /// removed. The anchor still identifies the store.
-    static func carryOver(isClean: Bool, in rows: Rows) throws {
+    static func markOfEarlierRun(isClean: Bool, in rows: Rows) throws {
         if !isClean {
             try Meta.listsAnew.write("1", to: rows)
             try rows.execute(sql: "DELETE FROM incoming WHERE asked = 0")

@@ -23,7 +23,7 @@ struct KnownListing {
 
     /// Compares an item of the new listing.
     /// - Returns: Whether it is unchanged.
-    mutating func meet(_ item: Item) -> Bool {
+    mutating func compare(_ item: Item) -> Bool {
         guard let state = states.removeValue(forKey: item.identifier) else { return false }
         return item.parent == folder && state.isQuiet && state.isState(of: item)
     }

@@ -31,7 +31,7 @@ struct Postponed {
 
     /// Makes some of them due immediately.
     /// - Returns: Whether there are any.
-    mutating func hurry(atMost limit: Int, at now: Double) -> Bool {
+    mutating func makeDue(atMost limit: Int, at now: Double) -> Bool {
         let late = entries.filter { $0.value.retryAt > now }.sorted { $0.value.attempts < $1.value.attempts }
         for (identifier, _) in late.prefix(limit) { entries[identifier]?.retryAt = now }
         return !late.isEmpty

@@ -103,7 +103,7 @@ struct Presentations {
 
     /// Notes that the kernel renames between these places: if one of them is unreported, both are from then on.
     /// - Returns: Whether they are.
-    mutating func passOnUnreported(_ places: [ItemPlace]) -> Bool {
+    mutating func spreadUnreported(_ places: [ItemPlace]) -> Bool {
         guard places.contains(where: { unreported[$0] != nil }) else { return false }
         addUnreported(places)
         return true
@@ -229,7 +229,7 @@ extension Replica {
         let carryOut: (Tree) -> Result<Entry?, ReplicaError> = { tree in
             let made = Result { () throws(ReplicaError) in try change(tree) }
             let answer = made.flatMap { node in Result { () throws(ReplicaError) in try tree.answer(call, node) } }
-            var isStale = tree.presentations.passOnUnreported(call.places)
+            var isStale = tree.presentations.spreadUnreported(call.places)
             if case .failure = answer, !isStale {
                 // To the kernel the call has failed, and it keeps what it had there; the change may be made, or a part of it.
                 tree.presentations.addUnreported(call.places)

@@ -47,11 +47,11 @@ extension Replica {
     ) throws(ReplicaError) -> Applied {
         switch decision {
         case .finished(let applied): return applied
-        case .giveWay(let number):
-            try giveWay(number)
+        case .bounce(let number):
+            try bounce(number)
             return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
-        case .takeBack(let number):
-            try takeBack(number)
+        case .undoMove(let number):
+            try undoMove(number)
             return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .removeLocally(let number):
             // An item that another client moved to the trash counts as deleted.
@@ -67,7 +67,7 @@ extension Replica {
             return try apply(item, staged: staged, isForced: isForced)
         case .update(let number, let plan, let parent):
             guard !plan.keepsCopy else {
-                if try !meetEqual(number, item, staged) { try makeConflictCopy(of: number) }
+                if try !mergeIfEqual(number, item, staged) { try makeConflictCopy(of: number) }
                 return try apply(item)
             }
             return try update(number, to: item, plan: plan, parent: parent, staged: staged)
@@ -79,9 +79,9 @@ extension Replica {
 enum ApplyDecision {
     case finished(Applied)
     /// The item in the way is renamed first.
-    case giveWay(ItemNumber)
+    case bounce(ItemNumber)
     /// The folder goes back to where the store has it.
-    case takeBack(ItemNumber)
+    case undoMove(ItemNumber)
     /// The item is no longer in a listed folder.
     case removeLocally(ItemNumber)
     case create(parent: ItemNumber)

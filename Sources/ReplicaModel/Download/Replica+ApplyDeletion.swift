@@ -36,7 +36,7 @@ extension Replica {
         case .delete:
             let path = events.isHeard ? withTree { tree in tree.items[number].map(tree.path(of:)) } : nil
             if try removeTree(number, isGone: true, setsAside: setsAside) { post(.remoteDeletion, path: path) }
-        default: withTree { tree in tree.items[number].map(tree.makeAnew) }
+        default: withTree { tree in tree.items[number].map(tree.convertToNewItem) }
         }
         return .done
     }
@@ -69,7 +69,7 @@ extension Replica {
         guard isEmptied, !isKept else {
             withTree { tree in
                 guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
-                tree.stay(node, isGone: isGone)
+                tree.keepItem(node, isGone: isGone)
             }
             return false
         }
@@ -78,7 +78,7 @@ extension Replica {
             return true
         } catch {
             guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
-            withTree { tree in tree.items[number].map { tree.stay($0, isGone: isGone) } }
+            withTree { tree in tree.items[number].map { tree.keepItem($0, isGone: isGone) } }
             return false
         }
     }
@@ -86,7 +86,7 @@ extension Replica {
     private func removeOne(_ number: ItemNumber, setsAside: Bool) throws(ReplicaError) {
         let info = trashInfo(of: number)
         let folders = self.folders
-        try takeOut(number) { (tree, node) throws(ReplicaError) in
+        try removeFromTree(number) { (tree, node) throws(ReplicaError) in
             // Detects writes that bypassed the mount.
             if node.kind == .file, node.materialization == .whole { _ = try tree.entry(of: node) }
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
@@ -118,16 +118,16 @@ extension Tree {
 
     /// Keeps an item that could not be removed: it becomes a new item if the store no longer has it; otherwise a folder
     /// is listed again.
-    fileprivate func stay(_ node: Node, isGone: Bool) {
+    fileprivate func keepItem(_ node: Node, isGone: Bool) {
         if isGone {
-            makeAnew(node)
+            convertToNewItem(node)
         } else if node.kind == .folder, !node.isNew, !node.isDeleted {
             askAgain(for: node)
         }
     }
 
     /// Turns an item that the store no longer has into a new one.
-    func makeAnew(_ node: Node) {
+    func convertToNewItem(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }
         setBase(nil, of: node)
         (node.sent, node.sentContent) = (nil, nil)

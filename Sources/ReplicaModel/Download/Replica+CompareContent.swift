@@ -38,7 +38,7 @@ extension Replica {
     /// Checks whether both sides wrote the same content, which is no conflict.
     /// - Parameter staged: The store's content; nil where it has none.
     /// - Returns: Whether the item's content is now in sync.
-    func meetEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) -> Bool {
+    func mergeIfEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) -> Bool {
         guard staged?.version == item.version.content || item.size == 0 else { return false }
         guard let (file, fingerprint) = try openWhole(number, item) else { return false }
         defer { Glibc.close(file) }

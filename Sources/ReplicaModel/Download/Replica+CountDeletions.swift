@@ -38,7 +38,7 @@ extension Replica {
             guard let text = try Meta.deletionWindow.read(from: rows) else { return (nil, 0) }
             let window =
                 (try? JSONDecoder().decode(DeletionWindow.self, from: Data(text.utf8))) ?? .unreadable(now: now())
-            let isHeld = window.word == .held
+            let isHeld = window.decision == .held
             return (
                 window.resumed(at: now()),
                 isHeld ? try DeletionCounts.read(firstLater: window.firstLater, from: rows).noted : 0

@@ -138,7 +138,7 @@ extension Ownership {
                 return status
             }
             try moment.demandNew(status)
-            try inherit(file, from: folder) { (status) throws(Errno) in try file.demandMade(status) }
+            try inherit(file, from: folder) { (status) throws(Errno) in try file.demandCreated(status) }
             return try file.status()
         }
     }

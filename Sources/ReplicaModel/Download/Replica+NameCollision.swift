@@ -3,7 +3,7 @@ internal import SystemPackage
 /// Names that collide in the store, also because it does not distinguish their case.
 extension Replica {
     /// Renames an item that is in the way: `stem 2.ext` (MODEL.md#collisions).
-    func giveWay(_ number: ItemNumber) throws(ReplicaError) {
+    func bounce(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = tree.store.names.conflicts.free(besides: node.name) { tree.isTaken($0, in: folder) }
@@ -12,7 +12,7 @@ extension Replica {
     }
 
     /// Moves an item back to the folder that the store has it in, or to the root if that is not possible, under a free name.
-    func takeBack(_ number: ItemNumber) throws(ReplicaError) {
+    func undoMove(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             var (folder, name) = (tree.root, node.name)
             if let base = node.base, let former = try tree.find(base.parent), former.kind == .folder,

@@ -25,7 +25,7 @@ extension Replica {
                     left += 1
                 }
             }
-            try noteGivenBack(done)
+            try noteRestored(done)
         }
         return left
     }
@@ -33,7 +33,7 @@ extension Replica {
     /// How many are restored before they are recorded.
     private static let atOnce = 256
 
-    private func noteGivenBack(_ done: [(row: ItemRow, isGiven: Bool)]) throws {
+    private func noteRestored(_ done: [(row: ItemRow, isGiven: Bool)]) throws {
         let asked = answers
         let deletions = done.filter(\.isGiven).compactMap { $0.row.base?.identifier }
             .map { Incoming(identifier: $0, item: nil, asked: asked) }
@@ -48,7 +48,7 @@ extension Replica {
     private func restoreDeleted(_ row: ItemRow, in parent: ItemNumber) throws(ReplicaError) -> ItemNumber? {
         let folders = self.folders
         let target = try withTreeWaking { (tree) throws(ReplicaError) -> (PresentedItem, ItemNumber, FileName, Bool)? in
-            guard try !tree.isAgainThere(row) else { return nil }
+            guard try !tree.isInStoreAgain(row) else { return nil }
             guard let folder = try tree.find(parent), folder.kind == .folder, !folder.isDeleted,
                 folder.materialization == .whole
             else {
@@ -79,7 +79,7 @@ extension Replica {
 
 extension Tree {
     /// Whether the store has the item again. Its tombstone is dropped: it was deleted on both sides.
-    fileprivate func isAgainThere(_ row: ItemRow) throws(ReplicaError) -> Bool {
+    fileprivate func isInStoreAgain(_ row: ItemRow) throws(ReplicaError) -> Bool {
         guard let identifier = row.base?.identifier, let known = try find(identifier) else { return false }
         guard known.isDeleted else { return true }
         if !known.isInFlight { drop(known) }

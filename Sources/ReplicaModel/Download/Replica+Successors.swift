@@ -14,7 +14,7 @@ extension Replica {
         do throws(ReplicaError) {
             try withTreeWaking { (tree) throws(ReplicaError) in
                 for change in changes where change.item == nil {
-                    guard let stale = try tree.succeed(change.identifier, by: arrivals) else { continue }
+                    guard let stale = try tree.adoptSuccessor(change.identifier, by: arrivals) else { continue }
                     changes.append(Incoming(identifier: stale, item: nil, asked: tree.store.answers.count))
                 }
             }
@@ -36,7 +36,7 @@ struct StorePlace: Hashable {
 extension Tree {
     /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
     /// - Returns: The new identifier of the item known under the temporary name, which has to be removed.
-    fileprivate func succeed(
+    fileprivate func adoptSuccessor(
         _ identifier: ItemIdentifier, by arrivals: Arrivals
     ) throws(ReplicaError) -> ItemIdentifier? {
         guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,

@@ -143,7 +143,7 @@ extension Tree {
         }
         let place = BackingPath(folder: staging, name: fresh)
         let status = try errnos { () throws(Errno) in
-            try place.dress(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
+            try place.copyAttributes(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
             let status = try place.status()
             try place.replace(former, old, of: node, folders)
             return status
@@ -175,7 +175,7 @@ extension Tree {
 
 extension BackingPath {
     /// Gives the new file the local attributes of the old one.
-    fileprivate func dress(
+    fileprivate func copyAttributes(
         as former: BackingPath, _ old: FileStatus, _ fingerprint: FileFingerprint, isMarked: Bool
     ) throws(Errno) {
         if !isMarked { try removeMark() }

@@ -6,12 +6,12 @@ extension SyncEngine {
     /// Applies all noted changes in passes: a name that one change frees can be taken by the next.
     func applyIncoming() async {
         await listAgain()
-        await askForLeftOut()
+        await requestRejectedItems()
         var isForced = false
         for _ in 0..<Self.mostPasses {
-            let leave = judgeDeletions()
+            let mode = judgeDeletions()
             // An item in the way may itself be about to be deleted.
-            let pass = await applyAll(isForced: isForced && !leave.isWithheld, leave)
+            let pass = await applyAll(isForced: isForced && !mode.isWithheld, mode)
             // Answers to questions of a pass are noted after it. If the database can't be read there is nothing to apply.
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
@@ -29,7 +29,7 @@ extension SyncEngine {
         }
         discardUnwanted()
         // An approval ends with the deletions that it was given for.
-        if state.withLock({ $0.deletions.window?.word == .approved }) { _ = judgeDeletions() }
+        if state.withLock({ $0.deletions.window?.decision == .approved }) { _ = judgeDeletions() }
     }
 
     /// How many passes are made before other work gets a turn.
@@ -39,16 +39,16 @@ extension SyncEngine {
     private static let atOnce = 256
 
     /// Asks the store again about items whose reports were invalid.
-    private func askForLeftOut() async {
+    private func requestRejectedItems() async {
         let now = replica.now()
-        let due = state.withLock { state in state.rejected.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
+        let due = state.withLock { state in state.rejected.rejected.keys.filter { state.postponed.isDue($0, at: now) } }
         for identifier in due where !Task.isCancelled {
-            if await ask(identifier) { state.withLock { $0.takeIn(identifier) } }
+            if await ask(identifier) { state.withLock { $0.accept(identifier) } }
         }
     }
 
     private func applyAll(
-        isForced: Bool, _ leave: DeletionLeave
+        isForced: Bool, _ mode: DeletionMode
     ) async -> (applied: Int, deferred: Int, withheld: Int) {
         var (applied, deferred, withheld) = (0, 0, 0)
         var last: Int64 = 0
@@ -60,11 +60,11 @@ extension SyncEngine {
                 guard let end = changes.last?.0 else { break }
                 var done: [(Int64, ItemIdentifier)] = []
                 for (sequence, change) in changes {
-                    if change.item == nil, !change.isQuestion, !leave.allows(change.identifier, sequence) {
+                    if change.item == nil, !change.isQuestion, !mode.allows(change.identifier, sequence) {
                         withheld += 1
                         continue
                     }
-                    switch await apply(change, isForced: isForced, leave) {
+                    switch await apply(change, isForced: isForced, mode) {
                     case .applied: done.append((sequence, change.identifier))
                     case .asked: applied += 1
                     case .left: deferred += 1
@@ -93,7 +93,7 @@ extension SyncEngine {
         await ask(identifier) ? .asked : .left
     }
 
-    private func apply(_ change: Incoming, isForced: Bool, _ leave: DeletionLeave) async -> Outcome {
+    private func apply(_ change: Incoming, isForced: Bool, _ mode: DeletionMode) async -> Outcome {
         let isDue = state.withLock { $0.postponed.isDue(change.identifier, at: replica.now()) }
         guard isDue else { return .left }
         if change.isQuestion { return await askAgain(about: change.identifier) }
@@ -105,7 +105,7 @@ extension SyncEngine {
                 outcome = try replica.apply(item, asked: change.asked, rewrite: rewrite, isForced: isForced)
             } else {
                 outcome = try replica.applyDeletion(
-                    of: change.identifier, asked: change.asked, setsAside: leave.setsAside(change.identifier))
+                    of: change.identifier, asked: change.asked, setsAside: mode.setsAside(change.identifier))
             }
             switch outcome {
             case .done:
@@ -125,12 +125,12 @@ extension SyncEngine {
             case .needsComparison(let number):
                 guard let item = change.item else { return .applied }
                 guard await compare(number, item) else { return .left }
-                return await apply(change, isForced: isForced, leave)
+                return await apply(change, isForced: isForced, mode)
             case .needsListing(let number):
                 await listForChange(number)
                 return .left
             case .needsFolder(let folder):
-                if let error = try await listDown(to: folder) {
+                if let error = try await listPath(to: folder) {
                     error.isOfOneItem ? postpone(change.identifier, error) : noteStoreFailure(error)
                 }
                 return .left
@@ -141,7 +141,7 @@ extension SyncEngine {
                 return .left
             }
         } catch {
-            if !putOff(change.identifier, error) {
+            if !postponeUnappliable(change.identifier, error) {
                 log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             }
             return .left
@@ -150,7 +150,7 @@ extension SyncEngine {
 
     /// Postpones a change that the local disk refuses.
     /// - Returns: Whether the error concerns only this item.
-    func putOff(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
+    func postponeUnappliable(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
         if error.errno == .noSpace { noteFullDisk() }
         guard error.errno.isOfItem else { return false }
         postpone(identifier, .itemUnavailable(error.errno.hindrance))

@@ -51,7 +51,7 @@ extension SyncEngine {
             state.withLock { $0.postponed.remove(item.identifier) }
             return true
         } catch {
-            _ = putOff(item.identifier, error)
+            _ = postponeUnappliable(item.identifier, error)
             return false
         }
     }

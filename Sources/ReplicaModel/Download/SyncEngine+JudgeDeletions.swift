@@ -2,8 +2,8 @@ internal import Logging
 internal import Threads
 
 /// How the store's deletions may be applied now.
-struct DeletionLeave: Sendable {
-    enum Word: Sendable {
+struct DeletionMode: Sendable {
+    enum Kind: Sendable {
         /// Deleted items are removed for good.
         case free
         /// Deleted items are set aside and can be restored.
@@ -11,34 +11,34 @@ struct DeletionLeave: Sendable {
         /// They wait.
         case withheld
     }
-    var word: Word
+    var kind: Kind
     /// Items that were replaced, not deleted: another file has the name.
     var replaced: Set<ItemIdentifier> = []
     /// The sequence of the newest deletion that this applies to.
     var newest = Int64.max
 
-    var isWithheld: Bool { word == .withheld }
+    var isWithheld: Bool { kind == .withheld }
 
     func allows(_ identifier: ItemIdentifier, _ sequence: Int64) -> Bool {
-        word != .withheld && sequence <= newest || replaced.contains(identifier)
+        kind != .withheld && sequence <= newest || replaced.contains(identifier)
     }
 
-    func setsAside(_ identifier: ItemIdentifier) -> Bool { word == .aside && !replaced.contains(identifier) }
+    func setsAside(_ identifier: ItemIdentifier) -> Bool { kind == .aside && !replaced.contains(identifier) }
 }
 
 extension SyncEngine {
     /// Decides how the noted deletions may be applied, and prepares that.
-    func judgeDeletions() -> DeletionLeave {
+    func judgeDeletions() -> DeletionMode {
         do {
             guard let (window, verdict, replaced) = try checkDeletions() else {
                 state.withLock { ($0.deletions.held, $0.deletions.nextCheck) = (0, nil) }
-                return DeletionLeave(word: .free)
+                return DeletionMode(kind: .free)
             }
-            let newest = window.word == .approved ? window.newest : .max
-            return DeletionLeave(word: try carryOut(verdict, window), replaced: replaced, newest: newest)
+            let newest = window.decision == .approved ? window.newest : .max
+            return DeletionMode(kind: try prepare(verdict, window), replaced: replaced, newest: newest)
         } catch {
             log.error("deletions wait for the database", metadata: ["error": "\(error)"])
-            return DeletionLeave(word: .withheld)
+            return DeletionMode(kind: .withheld)
         }
     }
 
@@ -57,13 +57,13 @@ extension SyncEngine {
             return state.deletions.isApproved
         }
         // Not for deletions that came after the approval.
-        if window.word == .held, isApproved { window.word = .approved }
+        if window.decision == .held, isApproved { window.decision = .approved }
         window.observe(counts, now: now)
         if window != known { try keep(window) }
         return (window, MassDeletionGuard.verdict(window, counts, now: now, most: options.mostDeletions), replaced)
     }
 
-    private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
+    private func prepare(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionMode.Kind {
         state.withLock { state in
             state.deletions.nextCheck = nil
             // The count of held deletions is kept during the recount: the user may be reading it.
@@ -76,13 +76,13 @@ extension SyncEngine {
         case .wait(let until):
             state.withLock { $0.deletions.nextCheck = until }
             return .withheld
-        case .apply: return window.word == .approved ? .free : .aside
+        case .apply: return window.decision == .approved ? .free : .aside
         case .hold:
             try hold(window)
             return .withheld
         case .close:
             // Before the first pull it is unknown whether there are more.
-            guard state.withLock({ $0.pulls.done > 0 }) else { return window.word == nil ? .aside : .withheld }
+            guard state.withLock({ $0.pulls.done > 0 }) else { return window.decision == nil ? .aside : .withheld }
             try replica.discardAside()
             try keep(nil)
             return .free
@@ -91,9 +91,9 @@ extension SyncEngine {
 
     /// Asks the user, and restores the files that were set aside.
     private func hold(_ window: DeletionWindow) throws {
-        if window.word == nil {
+        if window.decision == nil {
             var window = window
-            window.word = .held
+            window.decision = .held
             try keep(window)
             log.warning("the store deleted more than half of the domain: waiting for approval")
         }

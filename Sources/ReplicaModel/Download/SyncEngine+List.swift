@@ -20,7 +20,7 @@ enum ListingFailure: Error {
 extension SyncEngine {
     /// Fetches a folder's first listing for a program that waits for it.
     func list(_ folder: ItemNumber) async throws(Errno) {
-        do throws(ListingFailure) { try await bringListing(of: folder) } catch { throw error.errno }
+        do throws(ListingFailure) { try await fetchFirstListing(of: folder) } catch { throw error.errno }
     }
 
     /// Fetches the listing of a folder that a change in the store refers to. If that fails, the change waits.
@@ -38,7 +38,7 @@ extension SyncEngine {
     /// Lists the unknown folders above a folder, from the top, and the folder itself. If one of them moved in the meantime or cannot
     /// be listed, the next attempt continues.
     /// - Returns: Why the store did not say where the folder is.
-    func listDown(to folder: ItemIdentifier) async throws(ReplicaError) -> RemoteStoreError? {
+    func listPath(to folder: ItemIdentifier) async throws(ReplicaError) -> RemoteStoreError? {
         var (here, unknown): (ItemIdentifier, [ItemIdentifier]) = (folder, [])
         while try replica.number(of: here) == nil {
             guard unknown.count < Self.mostUnknown else {
@@ -61,7 +61,7 @@ extension SyncEngine {
     }
 
     /// Fetches a folder's first listing. Concurrent callers for one folder share it.
-    func bringListing(of folder: ItemNumber) async throws(ListingFailure) {
+    func fetchFirstListing(of folder: ItemNumber) async throws(ListingFailure) {
         let listing = listings.withLock { listings -> Task<ListingFailure?, Never> in
             if let running = listings[folder] { return running }
             let task = Task<ListingFailure?, Never> {
@@ -83,7 +83,7 @@ extension SyncEngine {
             let items = try await listing(of: target, folder)
             let refused = try here { () throws(ReplicaError) in try replica.fill(folder, with: items) }
             state.withLock { state in
-                for item in refused { state.leaveOut(item.identifier, item.filename.shortened) }
+                for item in refused { state.reject(item.identifier, item.filename.shortened) }
             }
             wakeSignal.signal()
             return nil

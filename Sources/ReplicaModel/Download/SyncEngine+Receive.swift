@@ -91,7 +91,7 @@ extension SyncEngine {
             guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
                 if isListed { return true }
                 isListed = true
-                try await listAnew()
+                try await relistFolders()
                 continue
             }
             let asked = replica.answers
@@ -104,7 +104,7 @@ extension SyncEngine {
                 // An item that moved while the folders were listed may be in no listing: the changes since then report
                 // it.
                 isListed = true
-                try await listAnew()
+                try await relistFolders()
                 continue
             }
             var changes =
@@ -128,7 +128,7 @@ extension SyncEngine {
 
     /// Lists every folder that is listed here and compares it: items in no listing were deleted, once all listings are
     /// complete (MODEL.md#deletion). Unchanged items are not noted.
-    private func listAnew() async throws(ReceiveFailure) {
+    private func relistFolders() async throws(ReceiveFailure) {
         let noted = try ReceiveFailure.recording(replica.lastIncoming)
         let asked = replica.answers
         let anchor = try await ReceiveFailure.asking(store.currentAnchor)
@@ -144,14 +144,14 @@ extension SyncEngine {
                 try replica.knownListing(of: folder.number, folder.identifier)
             }
             do throws(RemoteStoreError) {
-                for item in try await wholeListing(of: folder.identifier) where !known.meet(item) {
+                for item in try await wholeListing(of: folder.identifier) where !known.compare(item) {
                     changes.append(
                         Incoming(identifier: item.identifier, item: item, asked: asked, rewrite: unseenRewrite))
                 }
             } catch {
                 if error.isOfOneItem, folder.number != .root {
                     // Its entries stay unchanged, and it is listed again.
-                    leaveForLater(folder.number, folder.identifier, error)
+                    scheduleRelisting(folder.number, folder.identifier, error)
                     continue
                 }
                 guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw .store(error) }
@@ -163,7 +163,7 @@ extension SyncEngine {
         for identifier in missing where !arrived.contains(identifier) {
             let item: Item?
             do throws(RemoteStoreError) {
-                item = try await whereabouts(of: identifier)
+                item = try await locateUnlisted(of: identifier)
             } catch {
                 // It need not be gone: the store is asked about it, in a later run if necessary.
                 guard error.isOfOneItem else { throw .store(error) }
@@ -187,7 +187,7 @@ extension SyncEngine {
     private func listRoot() async throws(ReceiveFailure) {
         guard !replica.isListed(.root) else { return }
         do throws(ListingFailure) {
-            try await bringListing(of: .root)
+            try await fetchFirstListing(of: .root)
         } catch {
             switch error {
             case .store(let error): throw .store(error)
@@ -198,7 +198,7 @@ extension SyncEngine {
 
     /// Determines the state of an item that is in no listing: it may have moved to a folder that is not listed, or
     /// during the listing.
-    private func whereabouts(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
+    private func locateUnlisted(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
         do throws(RemoteStoreError) {
             return try await store.item(identifier)
         } catch {
@@ -233,7 +233,7 @@ extension SyncEngine {
     }
 
     /// Schedules another listing of a folder that could not be listed.
-    private func leaveForLater(_ number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
+    private func scheduleRelisting(_ number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
         replica.withTree { tree in
             guard let node = tree.items[number] else { return }
             tree.askAgain(for: node)

@@ -24,7 +24,7 @@ extension Tree {
         }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         try recognise(item, as: node)
-        meetInterim(item, as: node)
+        recognizeInterimName(item, as: node)
         try recogniseLoss(node, item, parent)
         if !node.flags.isDisjoint(with: .inDoubt), !node.isDeleted, node.base != nil,
             let decision = decideDoubtful(node, item, staged)
@@ -44,13 +44,13 @@ extension Tree {
         }
         // Its unchanged folder in the store may be deleted here: items that were moved out of it stay.
         guard let parent, parent.kind == .folder, !parent.isDeleted || !remote.isMove else {
-            guard item.parent != .trash, holdsChanges(node) else { return .removeLocally(node.number) }
+            guard item.parent != .trash, hasLocalChanges(node) else { return .removeLocally(node.number) }
             guard let parent, parent.kind == .folder else { return .finished(.needsFolder(item.parent)) }
             // The store refuses to delete a folder with new entries.
             return parent.isPending && parent.failure == nil ? .finished(.deferred) : .removeLocally(node.number)
         }
         if remote.isMove, parent.materialization != .whole, parent !== node.parent {
-            return holdsChanges(node) ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
+            return hasLocalChanges(node) ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
         }
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
             if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }
@@ -68,7 +68,7 @@ extension Tree {
     }
 
     /// Whether an item or something in it has local changes, or is open for writing.
-    private func holdsChanges(_ node: Node) -> Bool {
+    private func hasLocalChanges(_ node: Node) -> Bool {
         if node.isPending { return true }
         guard node.kind == .folder else { return isWritten(node) }
         return pending.values.contains { $0.isInside(node) } || items.writing.values.contains { $0.isInside(node) }
@@ -105,15 +105,15 @@ extension Tree {
         guard other.isNew, !other.flags.contains(.special) else {
             return try decideOccupied(other, isForced: isForced)
         }
-        guard other.kind == item.kind else { return .giveWay(other.number) }
+        guard other.kind == item.kind else { return .bounce(other.number) }
         switch item.kind {
         case .folder:
-            meet(other, item, parent)
+            mergeFolder(other, item, parent)
             askAgain(for: other)
             return .finished(.done)
         case .symlink, .file:
             // Local-only items never merge with the store's.
-            guard !other.isLocalOnly else { return .giveWay(other.number) }
+            guard !other.isLocalOnly else { return .bounce(other.number) }
             // When the local file is sent, the store compares the contents, and answers with its own item if they are
             // equal.
             other.flags.insert(.mayAlreadyExist)
@@ -130,7 +130,7 @@ extension Tree {
             let isComing = try reading { try Incoming.contains(base.identifier, in: $0) }
             if isComing { return .finished(.deferred) }
         }
-        return .giveWay(other.number)
+        return .bounce(other.number)
     }
 
     /// Why an item cannot move to the store's place for it, or nil when it can.
@@ -142,7 +142,7 @@ extension Tree {
             var here = parent
             var between: [ItemIdentifier] = []
             while here !== node, let above = here.parent {
-                if here.dirty.contains(.parent) { return .takeBack(here.number) }
+                if here.dirty.contains(.parent) { return .undoMove(here.number) }
                 here.base.map { between.append($0.identifier) }
                 here = above
             }
@@ -151,11 +151,11 @@ extension Tree {
         }
         guard let other = try child(item.filename, of: parent), other !== node else { return nil }
         if other.isInFlight { return .finished(.deferred) }
-        return other.isNew ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
+        return other.isNew ? .bounce(other.number) : try decideOccupied(other, isForced: isForced)
     }
 
     /// A folder that was created on both sides is one folder.
-    private func meet(_ node: Node, _ item: Item, _ parent: Node) {
+    private func mergeFolder(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
         node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
         node.sent = nil

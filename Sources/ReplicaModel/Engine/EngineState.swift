@@ -29,11 +29,11 @@ struct EngineState {
 
     /// The item in the store is invalid: it is requested again.
     /// - Parameter name: The displayed name.
-    mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) { rejected.leaveOut(identifier, name) }
+    mutating func reject(_ identifier: ItemIdentifier, _ name: String) { rejected.reject(identifier, name) }
 
     /// The store reported the item in a valid state.
-    mutating func takeIn(_ identifier: ItemIdentifier) {
-        rejected.takeIn(identifier)
+    mutating func accept(_ identifier: ItemIdentifier) {
+        rejected.accept(identifier)
         postponed.remove(identifier)
     }
 }
@@ -123,20 +123,20 @@ struct ArrivalState {
 /// Items of the store that can't exist here.
 struct RejectedItems {
     /// Items whose state in the store is invalid, with the names given there: each is requested again.
-    private(set) var leftOut: [ItemIdentifier: String] = [:]
+    private(set) var rejected: [ItemIdentifier: String] = [:]
     /// Names that can't be used here, and other changes that could not be applied.
     var refused: Set<String> = []
 
     /// How many of each are remembered.
     private static let most = 1_000
 
-    mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) {
-        if identifier.fault == nil, leftOut.count < Self.most {
-            leftOut[identifier] = name
+    mutating func reject(_ identifier: ItemIdentifier, _ name: String) {
+        if identifier.fault == nil, rejected.count < Self.most {
+            rejected[identifier] = name
         } else if refused.count < Self.most {
             refused.insert(name)
         }
     }
 
-    mutating func takeIn(_ identifier: ItemIdentifier) { leftOut[identifier] = nil }
+    mutating func accept(_ identifier: ItemIdentifier) { rejected[identifier] = nil }
 }

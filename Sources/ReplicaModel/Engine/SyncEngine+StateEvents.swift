@@ -1,7 +1,7 @@
 internal import Threads
 
 /// The last state that was reported to listeners.
-struct ToldState: Hashable {
+struct ReportedState: Hashable {
     var state: DomainReport.State
     var reason: String?
     var pending: Int
@@ -10,18 +10,18 @@ struct ToldState: Hashable {
 
 extension SyncEngine {
     /// Tells listeners if the domain's state or one of its sets changed.
-    func tellState(after told: ToldState?) -> ToldState? {
+    func reportState(after reported: ReportedState?) -> ReportedState? {
         guard replica.events.isHeard else { return nil }
         // If the database can't be read, nothing is reported.
-        guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return told }
+        guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return reported }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
-        let (state, reason) = standing(isMoving: isMoving)
-        let now = ToldState(state: state, reason: reason, pending: pending, here: here)
-        if told?.state != state || told?.reason != reason {
+        let (state, reason) = stateAndReason(isMoving: isMoving)
+        let now = ReportedState(state: state, reason: reason, pending: pending, here: here)
+        if reported?.state != state || reported?.reason != reason {
             replica.post(.state, detail: reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue)
         }
-        if let told, told.pending != pending { replica.post(.pendingSet) }
-        if let told, told.here != here { replica.post(.materializedSet) }
+        if let reported, reported.pending != pending { replica.post(.pendingSet) }
+        if let reported, reported.here != here { replica.post(.materializedSet) }
         return now
     }
 }

@@ -8,11 +8,11 @@ extension SyncEngine {
     func runUpkeep() async {
         var nextRound = replica.now()
         var nextTrim = 0.0
-        var told: ToldState?
+        var reported: ReportedState?
         while !Task.isCancelled {
             BackgroundPriority.take()
             let mark = wakeSignal.mark
-            told = tellState(after: told)
+            reported = reportState(after: reported)
             if replica.hasChanges {
                 await rest(0.1, atMost: 1)
                 recordChanges()

@@ -44,7 +44,7 @@ final class SyncEngine: Sendable {
             let name = item.name.shortened
             log.warning(
                 "an invalid item of the store is skipped", metadata: ["name": "\(name)", "why": "\(item.fault)"])
-            state.withLock { $0.leaveOut(item.identifier, name) }
+            state.withLock { $0.reject(item.identifier, name) }
         }
         self.options = options
         self.snapshots = snapshots ?? SnapshotFiles(in: replica.folders.staging)

@@ -19,11 +19,11 @@ struct DatalessMark: Equatable {
     }
 
     /// Whether the file has our mark.
-    func isOn(_ place: BackingPath) -> Bool { said(on: place) != nil }
+    func isOn(_ place: BackingPath) -> Bool { value(on: place) != nil }
 
     /// The value of our mark on the file; nil if it has none. Does not open the file, because it is called for every file
     /// of a scan.
-    func said(on place: BackingPath) -> [UInt8]? {
+    func value(on place: BackingPath) -> [UInt8]? {
         var said = [UInt8](repeating: 0, count: 64)
         let length = said.withUnsafeMutableBytes { said in
             guard place.isOrphan else {

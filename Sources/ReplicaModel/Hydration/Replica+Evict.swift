@@ -117,7 +117,7 @@ extension Tree {
                 // Only complete files are passed through; of another one, a fetch has a descriptor.
                 if node.materialization == .whole { try HeldFile(descriptor: file).demandUnused() }
                 try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
-                try Self.letGo(of: file, size: base.size)
+                try Self.releaseBlocks(of: file, size: base.size)
                 try node.keepTime(of: file)
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
             }
@@ -131,7 +131,7 @@ extension Tree {
     }
 
     /// Frees the blocks of a file.
-    private static func letGo(of file: Int32, size: Int64) throws(Errno) {
+    private static func releaseBlocks(of file: Int32, size: Int64) throws(Errno) {
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
         // Beyond the end of the file; otherwise the kernel would zero the last block instead of freeing it.
         let beyond: Int64 = 1 << 20

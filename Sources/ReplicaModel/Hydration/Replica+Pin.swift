@@ -37,7 +37,7 @@ extension Replica {
 
     /// A pinned item that is not completely local; nil if there is none.
     func takeWanted() throws -> ItemNumber? {
-        for root in withTree({ $0.wanted.takeTrees() }) { try gatherWanted(below: root) }
+        for root in withTree({ $0.wanted.takeTrees() }) { try collectWanted(below: root) }
         return withTree { $0.wanted.take() }
     }
 
@@ -55,7 +55,7 @@ extension Replica {
     }
 
     /// Finds what is not local below a pinned folder, in the database.
-    private func gatherWanted(below root: ItemNumber) throws {
+    private func collectWanted(below root: ItemNumber) throws {
         try record()
         var open = [root]
         var found: [ItemNumber] = []

@@ -48,7 +48,7 @@ extension Replica {
             tree.settle(node)
             let status = try tree.withFile(of: node) { (file) throws(Errno) in
                 let status = try file.apply(change)
-                if let size = change.size { tree.shorten(node, to: size, file) }
+                if let size = change.size { tree.truncateRanges(node, to: size, file) }
                 return status
             }
             var fields = ItemFields(change)
@@ -115,7 +115,7 @@ extension FileStatus {
 
 extension Tree {
     /// Truncated content needs no fetching any more.
-    fileprivate func shorten(_ node: Node, to size: Int64, _ file: HeldFile) {
+    fileprivate func truncateRanges(_ node: Node, to size: Int64, _ file: HeldFile) {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)
         if size == 0 { becomeWhole(node, file) }

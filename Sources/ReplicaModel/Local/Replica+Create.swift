@@ -143,7 +143,7 @@ extension HeldFile {
     /// Throws unless this can be what the daemon just made under a name and hands over: nothing of another user, and
     /// nothing that holds data. A regular file is never made like that.
     /// - Throws: ESTALE.
-    func demandMade(_ status: FileStatus) throws(Errno) {
+    func demandCreated(_ status: FileStatus) throws(Errno) {
         guard status.user == geteuid(), status.kind != .file else { throw .stale }
         if status.kind == .folder, try !FolderListing(of: descriptor, mark: nil).lines.isEmpty { throw .stale }
     }
@@ -165,7 +165,7 @@ enum Ownership {
             try moment.demandNew(status)
             // What is its owner's own already doesn't change hands.
             guard geteuid() == 0, status.user != caller.user || status.group != caller.group else { return status }
-            try file.demandMade(status)
+            try file.demandCreated(status)
             return try give(file, in: folder, to: caller)
         }
     }

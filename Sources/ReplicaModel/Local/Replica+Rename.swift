@@ -54,7 +54,7 @@ extension Replica {
                 tree.noteMove(of: node, to: newName, in: into)
             }
             let paths = isHeard ? [former, tree.path(of: into) + [newName]] : []
-            return (presenter != nil && tree.presentations.passOnUnreported(places), paths)
+            return (presenter != nil && tree.presentations.spreadUnreported(places), paths)
         }
         if let from = paths.first, let to = paths.last {
             post(.localMove, from: from, to: to)

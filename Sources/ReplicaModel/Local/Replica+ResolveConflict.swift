@@ -9,7 +9,7 @@ extension Replica {
 
     /// Deletes a file, like a user would.
     func remove(_ number: ItemNumber) throws(ReplicaError) {
-        try takeOut(number) { (tree, node) throws(ReplicaError) in
+        try removeFromTree(number) { (tree, node) throws(ReplicaError) in
             try tree.removeBelow(node)
             tree.makeTombstone(node)
         }

@@ -78,7 +78,7 @@ extension Replica {
     /// Renames the `.trashinfo` together with a trashed item that the engine moved: file managers find both by one name.
     func followTrash(_ move: LocalMove) {
         tidyTrash { () throws(ReplicaError) in
-            guard let info = try withTreeWaking({ (tree) throws(ReplicaError) in try tree.moveOfInfo(with: move) })
+            guard let info = try withTreeWaking({ (tree) throws(ReplicaError) in try tree.trashInfoMove(with: move) })
             else { return }
             guard move.from.number == move.into.number else { return try remove(info.number) }
             try carryOut(info) { (tree, node, folder) throws(ReplicaError) in
@@ -116,7 +116,7 @@ extension Replica {
 
 extension Tree {
     /// The change of a `.trashinfo` for a move of its file.
-    fileprivate func moveOfInfo(with move: LocalMove) throws(ReplicaError) -> LocalMove? {
+    fileprivate func trashInfoMove(with move: LocalMove) throws(ReplicaError) -> LocalMove? {
         guard let folder = items[move.from.number], let info = try trashInfoNode(of: move.oldName, in: folder),
             let infos = info.parent
         else { return nil }

@@ -1,7 +1,7 @@
 /// The store's deletions from the first one until there have been none for a while. Kept in the database, so that a
 /// restart does not reset the count.
 struct DeletionWindow: Hashable, Sendable, Codable {
-    enum Word: String, Sendable, Codable {
+    enum Decision: String, Sendable, Codable {
         /// Too many items are deleted: the user is asked.
         case held
         /// The user approved the deletions.
@@ -20,11 +20,17 @@ struct DeletionWindow: Hashable, Sendable, Codable {
     var changedAt: Double
     /// The sequence number of the newest one. The user's approval covers everything up to it.
     var newest: Int64 = 0
-    var word: Word?
+    var decision: Decision?
+
+    private enum CodingKeys: String, CodingKey {
+        case items, firstLater, openedAt, notedSince, changedAt, newest
+        // As earlier builds recorded it.
+        case decision = "word"
+    }
 
     /// Replaces a window that can't be read: the user is asked if there is anything to ask about.
     static func unreadable(now: Double) -> DeletionWindow {
-        DeletionWindow(items: 0, firstLater: .max, openedAt: now, changedAt: now, word: .held)
+        DeletionWindow(items: 0, firstLater: .max, openedAt: now, changedAt: now, decision: .held)
     }
 
     /// The window in another run, whose clock may differ: all waits start again.
@@ -37,7 +43,7 @@ struct DeletionWindow: Hashable, Sendable, Codable {
 
     /// Updates the window with the current counts.
     mutating func observe(_ counts: DeletionCounts, now: Double) {
-        guard word != .approved else { return }
+        guard decision != .approved else { return }
         guard counts.noted > 0 else {
             notedSince = nil
             return
@@ -98,7 +104,7 @@ enum MassDeletionGuard {
     ) -> DeletionVerdict {
         func isTooMuch(_ deletions: Int, of items: Int) -> Bool { deletions > most && deletions > items / 2 }
 
-        switch window.word {
+        switch window.decision {
         case .approved: return counts.noted > 0 && counts.oldest <= window.newest ? .apply : .close
         case .held: return counts.noted > 0 || counts.aside > 0 ? .hold : .close
         case nil: break

@@ -1,5 +1,5 @@
 /// How the local bytes compare with those in the store. A zero may be a byte that was lost.
-enum Likeness: Hashable, Sendable {
+enum ContentComparison: Hashable, Sendable {
     case same
     /// The local content has nothing that the store lacks.
     case less
@@ -11,7 +11,7 @@ enum Likeness: Hashable, Sendable {
 
 /// A file that may have been damaged by a power cut, compared with the store's current content.
 struct ComparedFile: Hashable, Sendable {
-    var likeness: Likeness
+    var comparison: ContentComparison
     /// Whether the local content may be damaged; otherwise only the store's may be.
     var isDoubtful: Bool
     /// Whether the file still looks like an edit that was recorded.
@@ -40,7 +40,7 @@ enum PlanAfterPowerCut: Hashable, Sendable {
 /// Content that has less never overwrites content that has more, on either side. If that can't be decided, both are
 /// kept.
 func planAfterPowerCut(_ file: ComparedFile) -> PlanAfterPowerCut {
-    switch file.likeness {
+    switch file.comparison {
     case .same: return .inStep
     case .less: return .takeTheirs
     case .more: return .send

@@ -56,8 +56,8 @@ func reconcile(local: Change, remote: Change, holdsContent: Bool) -> Reconciliat
     case (.created, .created): Reconciliation(down: .meet, up: .create(.mayAlreadyExist))
     case (.created, .changed), (.created, .deleted): Reconciliation(down: .nothing, up: .create(.mayAlreadyExist))
     case (.changed(let fields), .none): Reconciliation(down: .nothing, up: .modify(fields))
-    case (.changed(let ours), .changed(let theirs)): meet(ours, theirs)
-    case (.changed(let ours), .created): meet(ours, .all)
+    case (.changed(let ours), .changed(let theirs)): merge(ours, theirs)
+    case (.changed(let ours), .created): merge(ours, .all)
     case (.changed(let fields), .deleted):
         holdsContent || fields.contains(.contents)
             ? Reconciliation(down: .nothing, up: .create(.deletionConflicted))
@@ -72,7 +72,7 @@ func reconcile(local: Change, remote: Change, holdsContent: Bool) -> Reconciliat
 }
 
 /// Merges the changes of an item that both sides changed.
-private func meet(_ ours: ItemFields, _ theirs: ItemFields) -> Reconciliation {
+private func merge(_ ours: ItemFields, _ theirs: ItemFields) -> Reconciliation {
     let isConflict = ours.contains(.contents) && theirs.contains(.contents)
     let down = theirs.subtracting(.metadata.intersection(ours))
     var up = ours.subtracting(theirs.subtracting(.metadata))

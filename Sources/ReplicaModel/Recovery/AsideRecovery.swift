@@ -40,7 +40,7 @@ struct AsideRecovery {
             for (row, _) in unknown.sorted(by: { $0.depth < $1.depth }) { try putBack(row, from: deleted) }
         }
         let found = Set(lines.map(\.name.description))
-        for row in try AsideRows.all(in: rows) where !found.contains(row.asideName) { try finishGivingBack(row) }
+        for row in try AsideRows.all(in: rows) where !found.contains(row.asideName) { try finishRestoring(row) }
     }
 
     /// The item of a file that is set aside although the database still has it in the tree.
@@ -82,7 +82,7 @@ struct AsideRecovery {
 
     /// Finishes giving back an item that is in the tree again although this was never recorded, unless it was removed
     /// there.
-    private func finishGivingBack(_ row: ItemRow) throws {
+    private func finishRestoring(_ row: ItemRow) throws {
         try AsideRows.remove(ItemNumber(row.number), from: rows)
         guard let identifier = row.base?.identifier, let folder = try open(row.parent) else { return }
         defer { close(folder) }

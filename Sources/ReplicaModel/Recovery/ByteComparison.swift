@@ -26,7 +26,7 @@ struct ByteComparison {
         }
     }
 
-    var likeness: Likeness {
+    var result: ContentComparison {
         switch (isLess, isMore) {
         case (true, true): isLong ? .same : .less
         case (true, false): .less

@@ -31,7 +31,7 @@ struct FolderListing {
             do throws(Errno) {
                 let status = try FileStatus(name, in: folder)
                 let place = BackingPath(folder: folder, name: name)
-                let said = status.kind == .file ? mark?.said(on: place) : nil
+                let said = status.kind == .file ? mark?.value(on: place) : nil
                 lines.append(
                     Line(
                         name: name, status: status, isDataless: said != nil,

@@ -52,7 +52,7 @@ extension Replica {
             guard node.fingerprint == compared.fingerprint else { return nil }
             var plan = planAfterPowerCut(
                 ComparedFile(
-                    likeness: compared.comparison?.likeness ?? .ofSizes(node.fingerprint.size, item.size),
+                    comparison: compared.comparison?.result ?? .ofSizes(node.fingerprint.size, item.size),
                     isDoubtful: node.flags.contains(.doubtful), isEdited: node.dirty.contains(.contents),
                     hasGapHere: compared.comparison?.hasGap.first ?? false,
                     hasGapInStore: compared.comparison?.hasGap.second ?? false,
@@ -123,9 +123,9 @@ struct Doubt {
     var mayBeInStore: Bool
 }
 
-extension Likeness {
+extension ContentComparison {
     /// Compares two contents of which one is empty.
-    fileprivate static func ofSizes(_ here: Int64, _ inStore: Int64) -> Likeness {
+    fileprivate static func ofSizes(_ here: Int64, _ inStore: Int64) -> ContentComparison {
         here == inStore ? .same : here < inStore ? .less : .more
     }
 }

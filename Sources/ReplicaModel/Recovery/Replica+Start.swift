@@ -183,7 +183,7 @@ private struct LastRun {
                 try SupersededRows.remove(through: rounds.inStore, from: rows)
                 try SupersededRows.repeatDeletions(in: rows)
             }
-            try Incoming.carryOver(isClean: scanMode == nil, in: rows)
+            try Incoming.markOfEarlierRun(isClean: scanMode == nil, in: rows)
             try Meta.scan.write(scanMode.map { String($0.rawValue) }, to: rows)
             if isFirst { try Meta.importing.write("yes", to: rows) }
         }

@@ -19,7 +19,7 @@ struct ScanState {
         (self.mode, self.knewNothing, self.folders) = (mode, knewNothing, folders)
     }
 
-    mutating func lose(_ node: Node) {
+    mutating func markMissing(_ node: Node) {
         missing[node.number] = node
         missingByInode[node.fingerprint.inode] = node
     }

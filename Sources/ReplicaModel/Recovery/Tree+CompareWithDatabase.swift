@@ -27,14 +27,14 @@ extension Tree {
                 }
                 found.insert(line.name)
                 refresh(node, line, in: folder)
-                meetNames(of: node, line)
+                linkNames(of: node, line)
             } else {
                 strangers.append(line)
             }
         }
         // Missing entries come first, so that they are recognized at their new places.
         let lost = (folder.children ?? [:]).values.filter { !found.contains($0.name) }
-        for node in lost.sorted(by: { $0.number < $1.number }) { lose(node) }
+        for node in lost.sorted(by: { $0.number < $1.number }) { markMissing(node) }
         for line in strangers.sorted(by: { $0.name < $1.name }) { try adopt(line, in: folder) }
     }
 
@@ -57,9 +57,9 @@ extension Tree {
             && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
     }
 
-    private func lose(_ node: Node) {
+    private func markMissing(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
-        scan?.lose(node)
+        scan?.markMissing(node)
     }
 
     private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
@@ -78,7 +78,7 @@ extension Tree {
             if mayHaveLostFiles, node.base == nil { node.flags.insert(.mayAlreadyExist) }
             return
         }
-        if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }
+        if line.isDataless, isOtherFile, let base = node.base { return keepUnknownPlaceholder(node, base, fingerprint) }
         if line.isEvicting, let end = makePlaceholder(of: node, line, in: folder) {
             fingerprint = end
             return
@@ -113,7 +113,7 @@ extension Tree {
 
     /// A placeholder that replaced the file stands for content of the store that the database does not know. It is
     /// updated when the store reports the item.
-    private func standForUnknown(_ node: Node, _ base: Base, _ fingerprint: FileFingerprint) {
+    private func keepUnknownPlaceholder(_ node: Node, _ base: Base, _ fingerprint: FileFingerprint) {
         var base = base
         base.version.content = ""
         base.size = fingerprint.size
@@ -151,7 +151,7 @@ extension Tree {
             return
         }
         if line.isDataless {
-            if try regain(line, in: folder) { return }
+            if try findMovedPlaceholder(line, in: folder) { return }
             return try takeOutStray(line, in: folder)
         }
         if mayHaveLostFiles { try forgetRepeatedDeletion(of: line) }
@@ -186,7 +186,7 @@ extension Tree {
     /// Restores the item of a placeholder. A file that has the item's former name was taken to be the item, as if it
     /// had been saved over it; instead, the item is where its placeholder is, and that file is new.
     /// - Returns: Whether the placeholder belongs to an item.
-    private func regain(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
+    private func findMovedPlaceholder(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
         let fingerprint = FileFingerprint(line.status)
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
         guard let row = rows.first(where: { $0.fingerprint.isSameFile(as: fingerprint) && $0.kind == .file }),
@@ -208,7 +208,7 @@ extension Tree {
     }
 
     /// Links the names of one file to each other, if some of them are new.
-    private func meetNames(of node: Node, _ line: FolderListing.Line) {
+    private func linkNames(of node: Node, _ line: FolderListing.Line) {
         guard line.status.links > 1, line.status.kind == .file else { return }
         guard let other = scan?.linkedBelow[line.status.inode] else {
             scan?.linkedBelow[line.status.inode] = node
@@ -245,7 +245,7 @@ extension Tree {
         if items[number] == nil { insert(node) }
         // If it was already found under its own name, it has another file now.
         guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }
-        lose(node)
+        markMissing(node)
         return node
     }
 }

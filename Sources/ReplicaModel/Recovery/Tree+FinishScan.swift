@@ -11,7 +11,7 @@ extension Tree {
             case _ where mayHaveLostFiles:
                 if settleRenamedOver(node) { continue }
                 // If the store has it, the next listing reports it.
-                node.base == nil ? forgetUntilListed(node) : bringBack(node)
+                node.base == nil ? forgetUntilListed(node) : recreateDataless(node)
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
             case .renamed(let other): take(other, as: node)
@@ -144,7 +144,7 @@ extension Tree {
 
     /// Creates a missing item again as dataless. Absence never counts as deletion (SEMANTICS, principle 2): content that a power cut
     /// removed is fetched again.
-    private func bringBack(_ node: Node) {
+    private func recreateDataless(_ node: Node) {
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
             return forgetUntilListed(node)
         }

@@ -35,7 +35,7 @@ struct NodeTable<Key: NodeKey> {
 
     private func index(of key: Key) -> Int? {
         guard !cells.isEmpty else { return nil }
-        var index = home(of: key.tableHash)
+        var index = slot(of: key.tableHash)
         while let node = cells[index] {
             if key.isKey(of: node) { return index }
             index = after(index)
@@ -57,7 +57,7 @@ struct NodeTable<Key: NodeKey> {
         var hole = start
         var index = after(hole)
         while let node = cells[index] {
-            let home = home(of: Key.tableHash(of: node))
+            let home = slot(of: Key.tableHash(of: node))
             let isBetween = hole < index ? hole < home && home <= index : hole < home || home <= index
             if !isBetween {
                 cells[hole] = node
@@ -77,12 +77,12 @@ struct NodeTable<Key: NodeKey> {
     }
 
     private mutating func put(_ node: Node) {
-        var index = home(of: Key.tableHash(of: node))
+        var index = slot(of: Key.tableHash(of: node))
         while cells[index] != nil { index = after(index) }
         cells[index] = node
     }
 
-    private func home(of hash: Int) -> Int {
+    private func slot(of hash: Int) -> Int {
         Int(((UInt(bitPattern: hash) >> 32) * UInt(cells.count)) >> 32)
     }
 

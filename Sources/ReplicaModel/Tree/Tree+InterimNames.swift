@@ -35,7 +35,7 @@ extension Tree {
 
     /// Recognizes an interim name in the store's answer: it is neither a move nor final. A local item may really have such a
     /// name.
-    func meetInterim(_ item: Item, as node: Node) {
+    func recognizeInterimName(_ item: Item, as node: Node) {
         guard store.names.interim.isInterim(item.filename), node.name != item.filename, var base = node.base,
             !base.isNamed(item.filename)
         else { return }

@@ -55,7 +55,7 @@ struct PendingIndex {
     // MARK: What the engine asks
 
     /// The items that became pending or were edited since the last call.
-    mutating func takeNews() -> [ItemNumber] {
+    mutating func takeChanged() -> [ItemNumber] {
         defer { news.removeAll(keepingCapacity: true) }
         return news
     }
@@ -85,7 +85,7 @@ struct PendingIndex {
     /// A deleted or moved item that the store still has in the folder, or may have by now.
     mutating func remainingItem(in folder: ItemNumber) -> ItemNumber? {
         while let number = departedFrom[folder]?.last {
-            if let node = nodes[number], node.mayBe(in: folder) { return number }
+            if let node = nodes[number], node.mayBeInStore(in: folder) { return number }
             departedFrom[folder]?.removeLast()
         }
         return nil
@@ -135,7 +135,7 @@ struct PendingIndex {
 
 extension Node {
     /// Whether the store has the item in `folder`, or may have it because of an unanswered call.
-    fileprivate func mayBe(in folder: ItemNumber) -> Bool {
+    fileprivate func mayBeInStore(in folder: ItemNumber) -> Bool {
         placeInStore?.parent == folder || (isUnanswered || isInFlight) && sent?.parent == folder
     }
 }

@@ -35,7 +35,7 @@ extension Replica {
         guard mayGo else { return }
         let folders = self.folders
         do throws(ReplicaError) {
-            try takeOut(number) { (tree, node) throws(ReplicaError) in
+            try removeFromTree(number) { (tree, node) throws(ReplicaError) in
                 try tree.moveToPreserved(node, folders)
                 tree.makeTombstone(node)
             }

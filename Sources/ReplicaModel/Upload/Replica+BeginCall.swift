@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// Items that the sender has to check.
-struct News {
+struct ChangedItems {
     var due: [ItemNumber] = []
     /// Each with its earliest time, in seconds since 1970.
     var later: [(ItemNumber, Double)] = []
@@ -13,11 +13,11 @@ extension Replica {
     /// The items that became pending or were edited since the last call. Edits that are still debounced are checked
     /// later.
     /// - Parameter settle: How long an edit is debounced, in seconds.
-    func takeNews(settle: Double) -> News {
+    func takeChanged(settle: Double) -> ChangedItems {
         withTree { tree in
-            var news = News()
+            var news = ChangedItems()
             let now = tree.clock.now()
-            for number in tree.pending.takeNews() {
+            for number in tree.pending.takeChanged() {
                 guard let node = tree.items[number], node.failure == nil, node.changedAt + settle > now else {
                     news.due.append(number)
                     continue
@@ -113,7 +113,7 @@ extension Replica {
         if outgoing.isOfReplacement(of: node) {
             if let source = outgoing.source { Glibc.close(source) }
             // A placeholder's bytes are nobody's.
-            guard node.materialization == .whole, tree.mark.said(on: try tree.place(of: node)) == nil else {
+            guard node.materialization == .whole, tree.mark.value(on: try tree.place(of: node)) == nil else {
                 throw .errno(.stale)
             }
             tree.noteContent(outgoing.fingerprint, of: node)

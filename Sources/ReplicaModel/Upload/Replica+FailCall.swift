@@ -28,9 +28,9 @@ extension Replica {
                 met.call = .create(.mayAlreadyExist)
                 return try finish(met, StoreResult(item: other)) == nil ? .nothing : .apply(other)
             }
-            if let other, meetItself(outgoing, other) { return .apply(other) }
-            if let other, try meetDoubtful(outgoing, other) { return .apply(other) }
-            return try collide(outgoing, with: other, backoff: backoff)
+            if let other, collidesWithOriginal(outgoing, other) { return .apply(other) }
+            if let other, try adoptDoubtful(outgoing, other) { return .apply(other) }
+            return try resolveCollision(outgoing, with: other, backoff: backoff)
         }
         return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
@@ -110,7 +110,7 @@ extension Replica {
 
     /// Whether a reimported item collided with its own original in the store with different content: one side was
     /// edited, and the item is sent as an edit then.
-    private func meetItself(_ outgoing: Outgoing, _ other: Item) -> Bool {
+    private func collidesWithOriginal(_ outgoing: Outgoing, _ other: Item) -> Bool {
         guard outgoing.isCreate else { return false }
         return withTree { tree in
             guard let node = tree.items[outgoing.number], node.flags.contains(.reimport), !node.isDeleted,
@@ -127,7 +127,7 @@ extension Replica {
 
     /// Adopts the store's file of the same name for a new local file that the database did not record before a power
     /// cut. Both are compared then.
-    private func meetDoubtful(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
+    private func adoptDoubtful(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, other.kind == .file, outgoing.isSentToPlace(of: other) else { return false }
         return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[outgoing.number], node.flags.contains(.doubtful), !node.isDeleted,
@@ -148,7 +148,7 @@ extension Replica {
 
     /// Another item has the name: the item that is unknown to the store is renamed, unless the other one is about to
     /// move away.
-    private func collide(
+    private func resolveCollision(
         _ outgoing: Outgoing, with other: Item?, backoff: (Int) -> Double
     ) throws(ReplicaError) -> FailureOutcome {
         let isStillThere = try withTreeWaking { (tree) throws(ReplicaError) -> Bool in
@@ -178,7 +178,7 @@ extension Replica {
             }
             return !node.isDeleted && node.name == outgoing.template.filename
         }
-        if isStillThere { try giveWay(outgoing.number) }
+        if isStillThere { try bounce(outgoing.number) }
         return other.map(FailureOutcome.apply) ?? .nothing
     }
 }
@@ -254,7 +254,7 @@ extension Tree {
             return .nothing
         }
         guard folder.base?.identifier == identifier else { return .nothing }  // It was created again since.
-        if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
+        if folder.isDeleted { drop(folder) } else { convertToNewItem(folder) }
         return .nothing
     }
 }

@@ -73,7 +73,7 @@ extension Replica {
             tree.endFlight(node)
             guard node.isDeleted else {
                 // The item was restored meanwhile: it is new to the store.
-                return tree.makeAnew(node)
+                return tree.convertToNewItem(node)
             }
             tree.supersede(node, [])
             tree.drop(node)

@@ -28,7 +28,7 @@ extension SyncEngine {
         }
         let answer = try await watch.callInPlace(
             .init(kind: .change, identifier: call.template.identifier), progress, cancel: { sender.cancel() },
-            abandon: { self.standIn(for: sender, call, $0, asked: asked) },
+            abandon: { self.finishAbandonedCall(of: sender, call, $0, asked: asked) },
             body: { () async throws(RemoteStoreError) in try await make(call, heard) })
         if answer == nil { sender.stop() }
         return answer
@@ -53,7 +53,7 @@ extension SyncEngine {
     }
 
     /// Does what a sender would have done after a call that does not end.
-    private func standIn(for sender: Sender, _ call: Outgoing, _ error: RemoteStoreError, asked: UInt64) {
+    private func finishAbandonedCall(of sender: Sender, _ call: Outgoing, _ error: RemoteStoreError, asked: UInt64) {
         let rest = sender.abandon()
         Task {
             statistics.withLock { $0.endCall(call.number, isTakenIn: false) }

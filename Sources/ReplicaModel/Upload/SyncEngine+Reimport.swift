@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     /// Marks an item and all known items below it, folder by folder, top-down. Blocks its thread.
-    func gatherReimport(_ number: ItemNumber) {
+    func markForReimport(_ number: ItemNumber) {
         defer {
             state.withLock { $0.reimports -= 1 }
             wakeSignal.signal()

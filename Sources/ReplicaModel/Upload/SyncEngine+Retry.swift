@@ -20,7 +20,7 @@ extension SyncEngine {
             }
             let limit = state.earlyRetry.begin(at: now)
             state.storeFailure?.retryAt = now
-            return (limit, state.postponed.hurry(atMost: limit, at: now))
+            return (limit, state.postponed.makeDue(atMost: limit, at: now))
         }
         if isHurried { wakeSignal.signal() }
         let numbers = Set(itemsToRetry(failed, atMost: limit))

@@ -17,7 +17,7 @@ extension SyncEngine {
     /// - Returns: Like ``send()``.
     private func sendDue() async -> Double? {
         let now = replica.now()
-        let news = replica.takeNews(settle: options.settleSeconds)
+        let news = replica.takeChanged(settle: options.settleSeconds)
         if replica.events.isHeard {
             for number in news.due + news.later.map(\.0) { replica.postChange(of: number) }
         }
@@ -72,7 +72,7 @@ extension SyncEngine {
             most = batchSize(
                 after: replica.now() - begin, calls: calls.count,
                 sinceEdit: options.isSequential ? 0 : replica.sinceEdit)
-            await giveWay(since: begin)
+            await yieldToPrograms(since: begin)
             begin = replica.now()
         }
         await fetchFirst()
@@ -81,7 +81,7 @@ extension SyncEngine {
     }
 
     /// Yields to programs that make changes one after the other: calls take processor time and the tree's lock.
-    private func giveWay(since begin: Double) async {
+    private func yieldToPrograms(since begin: Double) async {
         guard !options.isSequential else { return }
         let rest = uploadPause(
             after: replica.now() - begin, workers: uploadQueue.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
@@ -149,7 +149,7 @@ extension SyncEngine {
             if call.source != nil { bytes = bytes.saturatingAdd(call.fingerprint.size) }
         }
         if calls.isEmpty {
-            for number in uploadQueue.withLock({ $0.runDry() }) where calls.isEmpty {
+            for number in uploadQueue.withLock({ $0.resolveDeadlock() }) where calls.isEmpty {
                 if let call = displace(number) { calls.append(call) }
             }
         }

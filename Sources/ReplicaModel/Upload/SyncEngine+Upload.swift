@@ -124,7 +124,7 @@ extension SyncEngine {
         let asked = replica.answers
         do throws(RemoteStoreError) {
             note(identifier, try await store.item(identifier), asked: asked)
-            state.withLock { $0.takeIn(identifier) }
+            state.withLock { $0.accept(identifier) }
         } catch {
             if error.isOfOneItem {
                 postpone(identifier, error)

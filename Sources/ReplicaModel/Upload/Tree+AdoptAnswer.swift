@@ -10,7 +10,7 @@ enum Finished {
 
 extension Tree {
     /// Whether another node than the sent one has the answered item, and is unedited.
-    private func isTwin(_ other: Node, of number: ItemNumber) -> Bool {
+    private func isUneditedDuplicate(_ other: Node, of number: ItemNumber) -> Bool {
         other.number != number && other !== root && !other.isDeleted && other.dirty.isEmpty
     }
 
@@ -19,7 +19,7 @@ extension Tree {
         -> Finished
     {
         let holder = try result.item.flatMap { (item) throws(ReplicaError) in try find(item.identifier) }
-        if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
+        if !hadTwin, let holder, isUneditedDuplicate(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
         store.names.clearCollisions(of: node)
@@ -28,7 +28,7 @@ extension Tree {
             return .item(nil)
         }
         guard let item = result.item else {
-            refuse(node)
+            noteExcluded(node)
             return .item(nil)
         }
         guard item.kind == node.kind else {
@@ -59,9 +59,9 @@ extension Tree {
         node.sentContent = nil
         if outgoing.call != .resolve { node.flags.subtract(outgoing.fields.contains(.contents) ? .inDoubt : .doubtful) }
         node.comparePlace()
-        let isOther = standsForOther(node, than: former, outgoing, result)
+        let isOther = needsNewPlaceholder(node, than: former, outgoing, result)
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
-        let hasMore = meetMetadata(of: node, item, outgoing)
+        let hasMore = mergeMetadata(of: node, item, outgoing)
         if isNew, node.kind == .folder {
             // Its entries may belong to the twin.
             if outgoing.mayHaveMet || hadTwin { askAgain(for: node) }
@@ -85,7 +85,7 @@ extension Tree {
     /// Compares the metadata of an item that the store had before it was sent: differences are sent; fields that only
     /// the store has are applied here.
     /// - Returns: Whether something has to be applied here.
-    private func meetMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
+    private func mergeMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
         guard case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist) else { return false }
         let own = outgoing.template.metadata
         let differing = own.fields(differingFrom: item.metadata)
@@ -105,7 +105,7 @@ extension Tree {
     }
 
     /// Whether the answer changed the content that a placeholder stands for: it is recreated then.
-    private func standsForOther(
+    private func needsNewPlaceholder(
         _ node: Node, than former: Base?, _ outgoing: Outgoing, _ result: StoreResult
     ) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
@@ -229,7 +229,7 @@ extension Tree {
             return nil
         }
         guard isNew && other.kind != .folder || other.flags.contains(.reimport), other.base != nil else {
-            makeAnew(other)
+            convertToNewItem(other)
             // Its entries now belong to the new folder.
             if node.kind == .folder { askAgain(for: node) }
             return nil
@@ -246,7 +246,7 @@ extension Tree {
     }
 
     /// Records that the store excludes the item: it stays local, and its state shows that.
-    func refuse(_ node: Node) {
+    func noteExcluded(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)
         node.flags.subtract(.untilCreated)

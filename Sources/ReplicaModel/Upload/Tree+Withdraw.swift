@@ -8,25 +8,25 @@ extension Tree {
     /// - Returns: The step to take instead of sending it; nil if it is not excluded.
     func withdraw(_ node: Node) throws(ReplicaError) -> Step? {
         // The result of an unanswered call is queried first.
-        guard !node.isDeleted, staysHere(node), !node.isUnanswered else { return nil }
+        guard !node.isDeleted, staysLocal(node), !node.isUnanswered else { return nil }
         guard node.base != nil else {
-            keepHere(node)
+            keepLocal(node)
             return .wait(.nothing)
         }
         var absent: [ItemNumber] = []
-        guard try gatherAbsent(node, into: &absent) else { return .wait(.busy) }
+        guard try collectDataless(node, into: &absent) else { return .wait(.busy) }
         guard absent.isEmpty else { return .fetch(absent) }
         try leaveStore(node)
         return .wait(.nothing)
     }
 
-    private func staysHere(_ node: Node) -> Bool {
+    private func staysLocal(_ node: Node) -> Bool {
         if node.flags.contains(.leaving) || isOfTrash(node) { return true }
         guard let parent = node.parent, parent.isLocalOnly else { return false }
         return node.base == nil || !isTrash(parent)
     }
 
-    private func keepHere(_ node: Node) {
+    private func keepLocal(_ node: Node) {
         node.flags.remove(.leaving)
         node.flags.insert(.excluded)
         note(node)
@@ -37,13 +37,13 @@ extension Tree {
 
     /// Collects the parts of an item, and of everything below it, that are not local.
     /// - Returns: False while a call for any of them is in flight.
-    private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(ReplicaError) -> Bool {
+    private func collectDataless(_ node: Node, into absent: inout [ItemNumber]) throws(ReplicaError) -> Bool {
         guard !node.isInFlight else { return false }
         if node.materialization != .whole { absent.append(node.number) }
         guard node.kind == .folder, node.materialization == .whole else { return true }
         for child in try sortedChildren(of: node) {
             guard absent.count < Self.atOnce else { break }
-            guard try gatherAbsent(child, into: &absent) else { return false }
+            guard try collectDataless(child, into: &absent) else { return false }
         }
         return true
     }
@@ -53,7 +53,7 @@ extension Tree {
     private func leaveStore(_ node: Node) throws(ReplicaError) {
         if node.base != nil {
             let tombstone = leaveTombstone(of: node)
-            regather(from: node.number, to: tombstone.number)
+            moveDepartures(from: node.number, to: tombstone.number)
             for child in try sortedChildren(of: node) where child.base?.parent == node.number {
                 child.base?.parent = tombstone.number
             }
@@ -63,7 +63,7 @@ extension Tree {
             (node.sent, node.sentContent) = (nil, nil)
             clearFailure(node)
         }
-        if !node.flags.contains(.createSent) { keepHere(node) }
+        if !node.flags.contains(.createSent) { keepLocal(node) }
         for child in try sortedChildren(of: node) { try leaveStore(child) }
     }
 
@@ -74,7 +74,7 @@ extension Tree {
 
     /// Moves the records of items that left a folder here, but are still in it in the store, to the folder's tombstone,
     /// which is sent last.
-    private func regather(from folder: ItemNumber, to tombstone: ItemNumber) {
+    private func moveDepartures(from folder: ItemNumber, to tombstone: ItemNumber) {
         for other in pending.takeDeparted(from: folder) {
             if other.base?.parent == folder { other.base?.parent = tombstone }
             if other.sent?.parent == folder { other.sent?.parent = tombstone }

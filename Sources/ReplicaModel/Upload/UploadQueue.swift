@@ -96,7 +96,7 @@ struct UploadQueue {
 
     /// Nothing is in flight and nothing can be: queues all waiting items once more, or returns the items that block
     /// others.
-    mutating func runDry() -> [ItemNumber] {
+    mutating func resolveDeadlock() -> [ItemNumber] {
         guard inFlight == 0, choosers < 2, !waiting.isEmpty else { return [] }
         let blockers = waiting
         waiting.removeAll()

@@ -28,7 +28,7 @@ final class DomainCreation {
 
     /// Rolls back all but the first steps, the last one first. Stops at a step that cannot be rolled back, because it needs
     /// the earlier ones.
-    func takeBack(to first: Int = 0) throws {
+    func rollBack(to first: Int = 0) throws {
         while undoing.count > first {
             let undo = undoing.removeLast()
             try undo()
@@ -37,9 +37,9 @@ final class DomainCreation {
 
     /// Rolls back everything.
     /// - Returns: The failure, including what could not be rolled back.
-    func takenBack(after error: any Error) -> ControlFailure {
+    func rolledBack(after error: any Error) -> ControlFailure {
         var failure = ControlFailure(error)
-        do { try takeBack() } catch { failure.message += "; \(ControlFailure(error).message)" }
+        do { try rollBack() } catch { failure.message += "; \(ControlFailure(error).message)" }
         return failure
     }
 }

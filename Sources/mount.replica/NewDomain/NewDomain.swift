@@ -54,7 +54,7 @@ struct NewDomain {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
             }
-            try creation.takeBack(to: done)
+            try creation.rollBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             let place = try checkedPlace(ofState: beside)
             do { return try make(source, in: place, isListed: false, creation) } catch is LiesElsewhere {
@@ -92,7 +92,7 @@ struct NewDomain {
             try creation.run(.makeStore) {
                 try StoreFactory.make(storeURL)
             } undo: {
-                try StoreFactory.takeBack(storeURL)
+                try StoreFactory.removeCreated(storeURL)
             }
         }
         let tried = try tryOut(storeURL, options.domain.credentials)
@@ -113,7 +113,7 @@ struct NewDomain {
         try creation.run(.makeTree) {
             try makeTree(folders, source)
         } undo: {
-            try takeBackTree(folders, source)
+            try rollBackTree(folders, source)
         }
         return DomainLocation(name: name, state: state, record: record)
     }
@@ -132,9 +132,9 @@ struct NewDomain {
         }
     }
 
-    private func takeBackTree(_ folders: StateFolders, _ source: DirectoryToImport?) throws {
-        guard let source else { return try folders.takeBackTree() }
-        do throws(Errno) { try folders.giveBack(to: source) } catch {
+    private func rollBackTree(_ folders: StateFolders, _ source: DirectoryToImport?) throws {
+        guard let source else { return try folders.rollBackTree() }
+        do throws(Errno) { try folders.moveTreeBack(to: source) } catch {
             throw ControlFailure(
                 .failed, "what was in \(source.path) can't be moved back (\(error)) and is in \(folders.tree)")
         }

@@ -10,14 +10,14 @@ struct StateMaker {
 
     func makeFolders() throws {
         try makeFolders(above: folders.root)
-        try said { try folders.takeBackLink() }
+        try said { try folders.rollBackLink() }
         try said {
             // Held until this process ends, or the step is rolled back.
             _ = try creation.run(.makeFolders) {
                 try folders.makeNew()
             } undo: { held in
                 defer { close(held) }
-                try folders.takeBack()
+                try folders.rollBack()
             }
         }
     }

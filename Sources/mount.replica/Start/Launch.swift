@@ -37,7 +37,7 @@ enum Launch {
             daemon.runUntilEnd { server.stop() }
             exit(0)
         } catch {
-            background.failed(creation.takenBack(after: error))
+            background.failed(creation.rolledBack(after: error))
         }
     }
 

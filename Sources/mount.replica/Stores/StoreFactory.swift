@@ -45,7 +45,7 @@ enum StoreFactory {
     }
 
     /// Removes the directory that ``make(_:)`` created, unless it has been used since.
-    static func takeBack(_ url: StoreURL) throws {
+    static func removeCreated(_ url: StoreURL) throws {
         if let path = try directory(of: url) {
             rmdir(path.string)
         } else {

@@ -28,7 +28,7 @@ import Testing
         ("if finds_no -q one nothing; then echo; else exit 1; fi", false),
     ]
 
-    @Test(arguments: calls) func silentCommandsMustSucceed(_ call: String, _ passes: Bool) async throws {
+    @Test(arguments: calls) func commandsWithoutOutputMustSucceed(_ call: String, _ passes: Bool) async throws {
         try await Trial.run { trial in
             let outcome = try await trial.attempt(call)
             #expect((outcome.code == 0) == passes, "\(outcome)")

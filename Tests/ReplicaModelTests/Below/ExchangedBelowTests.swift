@@ -37,7 +37,7 @@ import Testing
     private func exists(_ path: String) -> Bool { access("\(tree)/\(path)", F_OK) == 0 }
 
     /// The engine has a folder open before the kernel asks for it.
-    @Test func theFolderThatTheKernelSeesIsTheOneThatIsChanged() throws {
+    @Test func changesReachTheFolderThatTheKernelKnows() throws {
         for name in ["mine", "secret"] { try bench.makeFolder(name) }
         let number = try bench.number("secret")
         bench.replica.forget(number, count: .max)
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A folder that can't be removed was opened to be kept.
-    @Test func aFailedRemovalOpensNoOther() throws {
+    @Test func aFailedRemovalTouchesNoOtherFile() throws {
         for name in ["mine", "secret"] { try bench.makeFolder(name) }
         try create("full", in: try known("secret"))
         let mine = try known("mine")
@@ -109,7 +109,7 @@ import Testing
 
     /// New content that gets the attributes of another file than the kernel knows is another node to it, and that file
     /// is kept.
-    @Test func newContentIsNotTakenForTheFormerFile() async throws {
+    @Test func newContentIsNotAttributedToTheFormerFile() async throws {
         bench.store.write("remote", to: "far")
         try bench.write("secret", to: "secret")
         try await bench.settle()
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// The other names of a replaced file keep it, and neither is sent for ever.
-    @Test func aReplacedNameOfALinkedFileIsAFileOfItsOwn() async throws {
+    @Test func aReplacedNameOfAHardLinkedFileIsASeparateFile() async throws {
         try bench.write("both", to: "a")
         _ = try bench.replica.link(try bench.number("a"), as: FileName("b"), in: .root)
         try await bench.settle()

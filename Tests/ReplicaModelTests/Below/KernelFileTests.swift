@@ -76,7 +76,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: calls.keys.sorted()) func isLeftAlone(call: String) throws {
+    @Test(arguments: calls.keys.sorted()) func aReplacedFileIsNotTouched(call: String) throws {
         let before = try secret(at: "secret")
         exchange()
         #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// The kernel allowed the call by the attributes of the former file, and another program looked the name up since.
-    @Test(arguments: calls.keys.sorted()) func isLeftAloneAfterALookup(call: String) throws {
+    @Test(arguments: calls.keys.sorted()) func aReplacedFileIsNotTouchedAfterALookup(call: String) throws {
         let before = try secret(at: "secret")
         exchange()
         _ = try bench.replica.lookup(FileName("mine"), in: .root)
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// Asking for attributes may find out that they are another file's.
-    @Test func noAttributesOfAnother() throws {
+    @Test func attributesOfAReplacedFileAreNotServed() throws {
         _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
         let known = KernelItem(mine, generation: shown.generation)
         exchange()
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// The store's changes of a file are not applied to another, which is neither evicted nor filled.
-    @Test func theStoreReachesNoOther() async throws {
+    @Test func changesInTheStoreReachNoReplacedFile() async throws {
         try await bench.settle()
         exchange()
         var metadata = ItemMetadata()
@@ -164,7 +164,7 @@ import Testing
         #expect(try secret(at: "mine").prefix(2) == ["secret", "600"])
     }
 
-    @Test func aPlaceholderIsFilledInItsPlaceOnly() async throws {
+    @Test func onlyTheKnownPlaceholderIsFilled() async throws {
         bench.store.write("remote", to: "far")
         try await bench.settle()
         let far = try await bench.find("far")
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// A completely fetched file loses its mark, but not another placeholder that has its name by then.
-    @Test func aMarkIsTakenOffTheFileThatIsHeld() async throws {
+    @Test func theMarkOfTheHeldFileIsRemoved() async throws {
         for name in ["far", "near"] { bench.store.write("remote", to: name) }
         try await bench.settle()
         let target = try #require(try bench.replica.fetchTarget(try await bench.find("far"), range: nil))
@@ -212,7 +212,7 @@ import Testing
     ]
 
     @Test(arguments: callsInFolder.keys.sorted(), [true, false])
-    func aReplacedFolderIsLeftAlone(call: String, isLookedUp: Bool) throws {
+    func aReplacedFolderIsNotTouched(call: String, isLookedUp: Bool) throws {
         for name in ["a", "b"] {
             try bench.makeFolder(name)
             try bench.write("below", to: name + "/below")
@@ -233,7 +233,7 @@ import Testing
 
 /// An entry that was just created is distinguished from one that was renamed to its name meanwhile.
 @Suite struct FolderMomentTests {
-    @Test func anOlderEntryIsNotTakenForTheNewOne() throws {
+    @Test func anOldGenerationIsStale() throws {
         let folder = try BenchFolder()
         let path = folder.path.string
         func status(_ name: String) throws -> FileStatus { try FileStatus(FileName(name), in: descriptor) }

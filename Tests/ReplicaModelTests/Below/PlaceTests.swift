@@ -41,7 +41,7 @@ import Threads
         }
     }
 
-    @Test func aMoveGoesOverNothing() throws {
+    @Test func aMoveReplacesNothing() throws {
         let scratch = try BenchFolder()
         let folder = open(scratch.path.string, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
@@ -61,7 +61,7 @@ import Threads
         #expect(other.end() == 0, "of \(other.made) files")
     }
 
-    @Test func whatWasKeptBeforeStays() throws {
+    @Test func earlierPreservedFilesAreKept() throws {
         let scratch = try BenchFolder()
         try scratch.makeDomain(importing: nil)
         let folder = open(scratch.path.string, O_RDONLY | O_DIRECTORY)

@@ -43,7 +43,7 @@ import Testing
         #expect(bench.store.text(at: "f") == "theirs, and longer")
     }
 
-    @Test func aDeletionLeavesIt() async throws {
+    @Test func aDeletionKeepsAReplacedFile() async throws {
         let bench = try await Self.bench()
         try Self.replace(bench)
         bench.store.delete("f")
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The size and the times of the item's own file make it no other.
-    @Test(arguments: [true, false]) func oneThatLooksTheSameIsKept(isDeleted: Bool) async throws {
+    @Test(arguments: [true, false]) func aReplacedFileWithTheSameFingerprintIsKept(isDeleted: Bool) async throws {
         let bench = try await Self.bench()
         let path = bench.folders.tree.string + "/f"
         var own = stat()
@@ -82,7 +82,7 @@ import Testing
         #expect(try bench.tree() == (isDeleted ? [:] : ["f": "new"]))
     }
 
-    @Test func newContentLeavesIt() async throws {
+    @Test func newContentDoesNotOverwriteAReplacedFile() async throws {
         let bench = try await Self.bench()
         try Self.replace(bench)
         bench.store.write("new", to: "f")

@@ -13,7 +13,7 @@ import Threads
             .map { String(decoding: $0.content, as: UTF8.self) }.sorted()
     }
 
-    @Test func editAgainstEditKeepsBoth() async throws {
+    @Test func editsOnBothSidesAreKept() async throws {
         let bench = try Bench()
         try bench.write("base", to: "f.txt")
         try await bench.settle()
@@ -70,7 +70,7 @@ import Threads
     }
 
     @Test(arguments: ConflictSide.allCases)
-    func aPersonSettlesAConflict(side: ConflictSide) async throws {
+    func aUserResolvesAConflict(side: ConflictSide) async throws {
         let bench = try Bench()
         try bench.write("base", to: "f.txt")
         try await bench.settle()
@@ -103,7 +103,7 @@ import Threads
         #expect(texts(bench) == ["merged"])
     }
 
-    @Test func editAgainstDeletionIsMadeAnew() async throws {
+    @Test func aDeletedItemWithAnEditIsCreatedAgain() async throws {
         let bench = try Bench()
         try bench.write("base", to: "x")
         try await bench.settle()
@@ -127,7 +127,7 @@ import Threads
         #expect(bench.store.entries.isEmpty)
     }
 
-    @Test func deletionAgainstEditComesBack() async throws {
+    @Test func aDeletedItemEditedInTheStoreComesBack() async throws {
         let bench = try Bench()
         try bench.write("base", to: "x")
         try await bench.settle()
@@ -139,7 +139,7 @@ import Threads
         #expect(try await bench.read("x") == "theirs")
     }
 
-    @Test func rmdirAgainstANewChildComesBack() async throws {
+    @Test func aRemovedFolderWithANewChildComesBack() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try await bench.settle()
@@ -172,7 +172,7 @@ import Threads
         #expect(bench.store.text(at: "x 2.txt") == "ours")
     }
 
-    @Test func theSameFileOnBothSidesIsOne() async throws {
+    @Test func equalFilesOnBothSidesAreMerged() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("same", to: "x.txt")
@@ -183,7 +183,7 @@ import Threads
     }
 
     /// The store refuses ours before its own is reported here.
-    @Test(arguments: ["same", "else", "longer"]) func theSameFileIsOneAlsoIfOursIsSentFirst(theirs: String) async throws
+    @Test(arguments: ["same", "else", "longer"]) func equalFilesAreMergedIfOursIsSentFirst(theirs: String) async throws
     {
         let bench = try Bench()
         try await bench.settle()
@@ -214,7 +214,7 @@ import Threads
         #expect(try bench.tree() == ["x": "small", "X 2": "large"])
     }
 
-    @Test func foldersOfOneNameAreOneFolder() async throws {
+    @Test func foldersOfOneNameAreMerged() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("theirs", to: "d/theirs")
@@ -229,7 +229,7 @@ import Threads
         #expect(try await bench.read("d/both 2") == "ours")
     }
 
-    @Test func foldersMovedIntoEachOtherStayWhole() async throws {
+    @Test func foldersMovedIntoEachOtherAreKept() async throws {
         let bench = try Bench()
         try bench.write("0", to: "top")
         try bench.makeFolder("a")
@@ -246,7 +246,7 @@ import Threads
     }
 
     /// The former folder of one of them is gone here, and the root has another item with its name.
-    @Test func foldersMovedIntoEachOtherStayWholeWithoutAPlaceToGoBackTo() async throws {
+    @Test func foldersMovedIntoEachOtherAreKeptWithoutTheirOldParents() async throws {
         let bench = try Bench()
         try bench.makeFolder("p")
         try bench.makeFolder("p/a")
@@ -263,7 +263,7 @@ import Threads
         #expect(try bench.tree().count == bench.store.entries.count)
     }
 
-    @Test func aMoveIntoADeletedFolderMakesItAnew() async throws {
+    @Test func aMoveIntoADeletedFolderRecreatesIt() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try bench.write("one", to: "x")
@@ -277,7 +277,7 @@ import Threads
         #expect(try bench.tree() == ["d/": nil, "d/x": "one"])
     }
 
-    @Test func anEditDuringTheUploadGoesOnTheNewBase() async throws {
+    @Test func anEditDuringAnUploadIsSentOnTheNewBase() async throws {
         let script = ScriptedStore()
         let bench = try Bench(script)
         try bench.write("first", to: "x")
@@ -297,7 +297,7 @@ import Threads
         #expect(texts(bench) == ["second"])
     }
 
-    @Test func anEditDuringACreateThatWasAnsweredOtherwiseIsNotLost() async throws {
+    @Test func anEditDuringACreateWithADifferentAnswerIsKept() async throws {
         let script = ScriptedStore()
         let bench = try Bench(script)
         try bench.write("first", to: "x")
@@ -318,7 +318,7 @@ import Threads
         #expect(bench.store.everHeld(Array("the store's".utf8)))
     }
 
-    @Test func aStoreThatTakesAFieldLaterIsSentItAgain() async throws {
+    @Test func stillPendingFieldsAreSentAgain() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in
             var call = call
@@ -335,7 +335,7 @@ import Threads
         #expect(bench.store.item(at: "x")?.metadata.tags == "red")
     }
 
-    @Test func aFieldThatNeverGoesIsKeptHereAlone() async throws {
+    @Test func aFieldThatTheStoreCannotKeepStaysLocal() async throws {
         let store = MemoryStore()
         store.properties.fields = [.contents, .place, .modificationDate]
         let bench = try Bench(store: store)

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aFolderOfAHundredThousandComesInPages() async throws {
+    @Test func aFolderOfAHundredThousandIsListedInPages() async throws {
         let bench = try Bench()
         bench.store.pageSize = 20_000
         bench.store.makeFolder("d")
@@ -145,7 +145,7 @@ import Testing
         #expect(bench.store.calls.allSatisfy { $0.method == .enumerateChanges })
     }
 
-    @Test func devicesSocketsAndPipesStayHere() async throws {
+    @Test func devicesSocketsAndPipesStayLocal() async throws {
         let bench = try Bench()
         _ = try bench.replica.makeNode(
             FileName("pipe"), in: .root, mode: UInt32(S_IFIFO) | 0o600, device: 0, caller: Bench.caller)

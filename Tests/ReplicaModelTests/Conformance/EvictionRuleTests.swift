@@ -170,7 +170,7 @@ import Testing
         await #expect(throws: Errno.noSuchFileOrDirectory) { try await evict("nothing", bench) }
     }
 
-    @Test func aFolderIsEvictedAsFarAsItGoes() async throws {
+    @Test func aFolderIsEvictedAsFarAsPossible() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         for name in ["d/a", "d/b", "d/c"] { try bench.write("one", to: name) }
@@ -208,7 +208,7 @@ import Testing
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
-    @Test func anEvictionIsKeptOverACrash() async throws {
+    @Test func anEvictionSurvivesACrash() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()

@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    @Test func aRangeIsNotTheWhole() async throws {
+    @Test func onlyTheReadRangeIsFetched() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(32), to: "x")
         try await bench.settle()
@@ -50,7 +50,7 @@ import Threads
         #expect(try bench.bytes(of: "x", at: 0, count: 32 * 65_536) == Self.content(32))
     }
 
-    @Test func aStoreWithoutRangesIsAskedForAll() async throws {
+    @Test func aStoreWithoutRangesFetchesTheWholeFile() async throws {
         let store = MemoryStore()
         store.properties.fetchesRanges = false
         let bench = try Bench(store: store)
@@ -130,7 +130,7 @@ import Threads
 
     /// The first reader of a file that was never read gets its current content.
     @Test(arguments: [false, true])
-    func aFirstReadGetsWhatTookThePlaceOfTheFile(isAnotherItem: Bool) async throws {
+    func aFirstReadOfAReplacedFileGetsTheNewContent(isAnotherItem: Bool) async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
         try await bench.settle()
@@ -161,7 +161,7 @@ import Threads
     }
 
     /// The name may belong to another file by now, so the error is not ENOENT.
-    @Test func theRestOfWhatIsGoneIsStale() async throws {
+    @Test func aPartlyReadFileThatWasDeletedIsStale() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(8), to: "x")
         try await bench.settle()
@@ -172,7 +172,7 @@ import Threads
         await #expect(throws: Errno(rawValue: ESTALE)) { try await bench.engine.hydrate(number, range: nil) }
     }
 
-    @Test func aFirstReadOfWhatIsGoneFails() async throws {
+    @Test func aFirstReadOfADeletedFileFails() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
         try await bench.settle()
@@ -188,7 +188,7 @@ import Threads
         #expect(await reader.value == .noSuchFileOrDirectory)
     }
 
-    @Test func aNewVersionUnderAnOpenFileLeavesItsBytes() async throws {
+    @Test func aNewVersionKeepsTheBytesOfAnOpenFile() async throws {
         let bench = try Bench()
         try bench.write("old bytes", to: "x")
         try await bench.settle()
@@ -246,7 +246,7 @@ import Threads
     }
 
     /// Late bytes of the store never overwrite bytes that were written after a truncation.
-    @Test func bytesThatComeAfterACutAreNotWanted() async throws {
+    @Test func bytesFetchedAfterATruncationAreDropped() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
         try await bench.settle()
@@ -263,7 +263,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "written here")
     }
 
-    @Test func aCutWaitsForBytesThatAreJustPutIntoTheFile() async throws {
+    @Test func aTruncationWaitsForFetchedBytesBeingWritten() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
         try await bench.settle()
@@ -290,7 +290,7 @@ import Threads
     }
 
     /// Reading the start of a file does not change its modification time, also not in the backing tree.
-    @Test func bytesThatComeLeaveTheTimes() async throws {
+    @Test func fetchedBytesDoNotChangeTheTimes() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
         try await bench.settle()
@@ -330,7 +330,7 @@ import Threads
         #expect(try bench.bytes(of: "x", at: 1_000_000, count: 1) == [16])
     }
 
-    @Test func afterAFailureTheNextOfThoseWhoWaitAsks() async throws {
+    @Test func afterAFailureTheNextWaiterFetches() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
         try await bench.settle()
@@ -357,7 +357,7 @@ import Threads
         #expect(bench.store.calls(of: .fetchContents).count == 2)
     }
 
-    @Test func aStalledFetchIsGivenUp() async throws {
+    @Test func aStalledFetchIsAborted() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
         try await bench.settle()
@@ -378,7 +378,7 @@ import Threads
         #expect(try await bench.report("x").materialization == .whole)
     }
 
-    @Test func aStoreThatSendsTooMuchOrTooLittle() async throws {
+    @Test func contentsOfTheWrongSizeAreRejected() async throws {
         let script = GreedyStore()
         let bench = try Bench(store: script.memory, through: script)
         bench.store.write("12345678", to: "x")

@@ -7,7 +7,7 @@ import Testing
 
 /// MODEL.md#deletion: more than half of a domain is never deleted without the user's approval.
 @Suite struct MassDeletionTests {
-    @Test func moreThanHalfWaitsForAPerson() async throws {
+    @Test func deletionsOfMoreThanHalfAreHeld() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<140)
         try await bench.exchange()
@@ -105,7 +105,7 @@ import Testing
         #expect(try fewer.tree().count == 140)
     }
 
-    @Test func aFolderCountsWithAllThatIsInIt() async throws {
+    @Test func aDeletedFolderCountsWithItsItems() async throws {
         let store = MemoryStore()
         for index in 0..<150 { store.write("\(index)", to: "d/f\(index)") }
         let bench = try Bench(store: store)
@@ -147,7 +147,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.deleted.string).isEmpty)
     }
 
-    @Test func theStoreGetsAgainWhatIsHere() async throws {
+    @Test func restoredItemsAreUploadedAgain() async throws {
         let store = MemoryStore()
         for index in 0..<200 { store.write("\(index)", to: "d/f\(index)") }
         let bench = try Bench(store: store)
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// rsync and programs that save write a new file of the old name.
-    @Test func aReplacedFileNeitherWaitsNorCounts() async throws {
+    @Test func aReplacedFileIsNotADeletion() async throws {
         let bench = try await Bench.withFiles(300)
         for index in 0..<290 {
             // Reported in two answers: first as deleted, then as created.
@@ -239,7 +239,7 @@ import Testing
     }
 
     /// A dataless file is still dataless: otherwise its zeros would be served and sent.
-    @Test func aKillWhileAPlaceholderIsMovedLeavesItOne() async throws {
+    @Test func aKillWhileAPlaceholderIsMovedKeepsIt() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<10)
         let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
@@ -269,17 +269,17 @@ import Testing
         #expect(try bench.tree().count == 240)
     }
 
-    @Test func approvingNothingIsNothing() async throws {
+    @Test func approvingWithoutHeldDeletionsIsRefused() async throws {
         let bench = try await Bench.withFiles(3)
         #expect(bench.domain.approve() == nil)
         #expect(try bench.domain.restore() == nil)
     }
 
-    @Test func whereNothingWasDeletedNothingIsRecordedToCount() async throws {
+    @Test func withoutDeletionsNoWindowIsRecorded() async throws {
         let bench = try await Bench.withFiles(1)
         try bench.write("ours", to: "new")
         #expect(try bench.replica.hasDeletions() == false)
-        #expect(bench.engine.judgeDeletions().word == .free)
+        #expect(bench.engine.judgeDeletions().kind == .free)
         #expect(bench.replica.hasChanges)
     }
 }

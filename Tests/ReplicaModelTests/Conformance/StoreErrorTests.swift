@@ -58,7 +58,7 @@ import Testing
         #expect(try await bench.report("x").error == nil)
     }
 
-    @Test func retriesComeMoreAndMoreRarely() {
+    @Test func retriesBackOff() {
         let delays = (1...20).map { Backoff.delay(attempts: $0, jitter: 1) }
         #expect(delays == delays.sorted())
         #expect(delays.first == 1)
@@ -66,7 +66,7 @@ import Testing
         #expect((1...20).allSatisfy { Backoff.delay(attempts: $0, jitter: 0) * 2 == delays[$0 - 1] })
     }
 
-    @Test func theNextTryIsKeptOverARestart() async throws {
+    @Test func theNextRetrySurvivesARestart() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .serverUnreachable, times: .max)
         try bench.write("one", to: "x")
@@ -113,7 +113,7 @@ import Testing
         #expect(try bench.domain.report().errors == 0)
     }
 
-    @Test func onlyCausesThatCanEndAreResolved() throws {
+    @Test func onlyTemporaryCausesCanBeResolved() throws {
         let bench = try Bench()
         for code in ["noSuchItem", "versionConflict", "unsupported", "nonsense", ""] {
             #expect(throws: Errno.invalidArgument) { try bench.domain.resolved(code) }
@@ -171,7 +171,7 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/y", "x"])
     }
 
-    @Test func aNameInUseIsGivenWay() async throws {
+    @Test func aNewItemWithATakenNameIsRenamed() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("theirs", to: "f.txt")
@@ -185,7 +185,7 @@ import Testing
         #expect(try await bench.read("f 2.txt") == "ours")
     }
 
-    @Test func aRenameToANameInUseGivesWay() async throws {
+    @Test func aRenameToATakenNameIsBounced() async throws {
         let bench = try Bench()
         try bench.write("ours", to: "g.txt")
         try await bench.settle()
@@ -208,7 +208,7 @@ import Testing
         #expect(try bench.tree() == ["f 2.txt": "ours"])
     }
 
-    @Test func anEditOfWhatIsGoneMakesItAnew() async throws {
+    @Test func anEditOfADeletedItemCreatesItAgain() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()

@@ -7,7 +7,7 @@ import Testing
 
 /// The effects of a store's declared properties.
 @Suite struct StorePropertyTests {
-    @Test func aSymlinkThatTheStoreCannotKeepStaysHere() async throws {
+    @Test func aSymlinkThatTheStoreCannotKeepStaysLocal() async throws {
         let store = MemoryStore()
         store.properties.keepsSymlinks = false
         let bench = try Bench(store: store)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// The new name of a renamed item immediately differs from all others in the store.
-    @Test func aNameThatGivesWayIsAnotherInAnyCase() async throws {
+    @Test func aBouncedNameDiffersInMoreThanCase() async throws {
         let store = MemoryStore()
         store.properties.isCaseSensitive = false
         let bench = try Bench(store: store)
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// New content of a file keeps the local mode and attributes if the store does not keep them.
-    @Test func aNewContentKeepsWhatOnlyThisMachineHas() async throws {
+    @Test func newContentKeepsLocalAttributes() async throws {
         let store = MemoryStore()
         store.properties.fields.subtract([.mode, .extendedAttributes, .modificationDate])
         let bench = try Bench(store: store)

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Rows that are changed in place say and count the same as rows that are written anew, whatever changed.
-    @Test func rowsChangedInPlaceAreAsIfWrittenAnew() throws {
+    @Test func countsFollowRowsChangedInPlace() throws {
         let folder = try BenchFolder()
         let databases = try ["changed.db", "anew.db"].map {
             try ReplicaDatabase(path: folder.path.appending($0).string)

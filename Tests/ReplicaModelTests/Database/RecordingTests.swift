@@ -85,7 +85,7 @@ import Threads
         let asked = bench.replica.answers
         try bench.replica.noteIncoming(
             [Incoming(identifier: item.identifier, item: item, asked: asked)], anchor: nil)
-        bench.replica.withTree { $0.answers.noteCall(about: item.identifier) }
+        bench.replica.withTree { $0.store.answers.noteCall(about: item.identifier) }
         try Self.recordAtSecondAttempt(bench)
         let noted = try bench.replica.database.read { try Incoming.read(after: 0, limit: 9, from: $0).map(\.1.asked) }
         #expect(noted == [0])

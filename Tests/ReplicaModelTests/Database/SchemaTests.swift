@@ -13,7 +13,7 @@ import Testing
         return try database.read(body)
     }
 
-    @Test func conditionsAreTheOnesOnDisk() throws {
+    @Test func conditionsEqualThoseOfTheIndexes() throws {
         let texts = try Self.withDatabase { rows in
             try String.fetchAll(
                 rows,

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func theStoresSideStays(isByCopy: Bool) async throws {
+    @Test(arguments: [true, false]) func keepingTheStoresSideRemovesTheLocalOne(isByCopy: Bool) async throws {
         try await withConflict { bench, conflict in
             let path = isByCopy ? conflict.copy : DomainBench.names("d/f.txt")
             try await bench.domain.resolve(path, keep: .remote)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func bothSidesStay() async throws {
+    @Test func bothSidesCanBeKept() async throws {
         try await withConflict { bench, conflict in
             try await bench.domain.resolve(conflict.copy, keep: .both)
             try await bench.settle()

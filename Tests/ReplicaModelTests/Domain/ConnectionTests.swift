@@ -284,7 +284,7 @@ import Threads
         }
     }
 
-    @Test func waitingForWhatTheStoreRefusesEnds() async throws {
+    @Test func aWaitForARejectedItemEnds() async throws {
         try await DomainBench.run { bench in
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .createItem { throw .cannotSynchronize("a bad name") }
@@ -309,7 +309,7 @@ import Threads
     }
 
     @Test(arguments: [RemoteStoreError.notAuthenticated, .insufficientQuota, .cannotSynchronize("why")])
-    func aResolvedErrorIsTriedAgain(error: RemoteStoreError) async throws {
+    func aResolvedErrorIsRetried(error: RemoteStoreError) async throws {
         try await DomainBench.run { bench in
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .createItem { throw error }
@@ -339,7 +339,7 @@ import Threads
         }
     }
 
-    @Test func aMassDeletionWaitsForAPerson() async throws {
+    @Test func aMassDeletionIsHeld() async throws {
         let store = MemoryStore()
         for number in 0..<150 { store.write("\(number)", to: "f\(number)") }
         try await DomainBench.run(store: store) { bench in

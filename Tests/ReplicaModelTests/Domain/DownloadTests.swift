@@ -10,7 +10,7 @@ import Threads
 @Suite struct DownloadTests {
     private static let names = DomainBench.names
 
-    @Test func aRangeIsFetchedAndNoMore() async throws {
+    @Test func onlyTheRangeIsFetched() async throws {
         let store = MemoryStore()
         store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
         try await DomainBench.run(store: store) { bench in
@@ -38,7 +38,7 @@ import Threads
         }
     }
 
-    @Test func allBelowAFolderComes() async throws {
+    @Test func aRecursiveDownloadFetchesEverything() async throws {
         let store = MemoryStore()
         for name in ["d/one", "d/e/two", "d/e/f/three", "other"] { store.write("text", to: name) }
         try await DomainBench.run(store: store) { bench in
@@ -65,7 +65,7 @@ import Threads
         }
     }
 
-    @Test func transfersInProgressCount() async throws {
+    @Test func transfersInProgressAreAwaited() async throws {
         let store = MemoryStore()
         store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
         try await DomainBench.run(store: store) { bench in
@@ -117,7 +117,7 @@ import Threads
         }
     }
 
-    @Test func oneThatCannotBeHadDoesNotStopTheRest() async throws {
+    @Test func aFailedFileDoesNotStopTheOthers() async throws {
         let store = MemoryStore()
         for name in ["d/a", "d/b", "d/c"] { store.write("text of \(name)", to: name) }
         try await DomainBench.run(store: store) { bench in
@@ -135,7 +135,7 @@ import Threads
         }
     }
 
-    @Test func withoutWaitingItGoesOnBehind() async throws {
+    @Test func withoutWaitingADownloadRunsInTheBackground() async throws {
         let store = MemoryStore()
         store.write("text", to: "f")
         try await DomainBench.run(store: store) { bench in
@@ -152,7 +152,7 @@ import Threads
         }
     }
 
-    @Test func nothingThereIsAnError() async throws {
+    @Test func downloadingAMissingItemIsAnError() async throws {
         try await DomainBench.run { bench in
             await #expect(throws: Errno.noSuchFileOrDirectory) {
                 try await bench.domain.download(Self.names("no"), waits: true)
@@ -166,7 +166,7 @@ import Threads
         }
     }
 
-    @Test func bytesOfAnEvictedFileNeverCountAsHere() async throws {
+    @Test func bytesOfAnEvictedFileNeverCountAsLocal() async throws {
         let store = MemoryStore()
         store.write([UInt8](repeating: 7, count: 400_000), to: "f")
         try await DomainBench.run(store: store) { bench in

@@ -42,7 +42,7 @@ import Threads
         }
     }
 
-    @Test func unsentFilesStay() async throws {
+    @Test func unsentFilesAreNotEvicted() async throws {
         try await DomainBench.run { bench in
             try bench.domain.disconnect(reason: "test")
             try await bench.write("only here", to: "f")
@@ -53,7 +53,7 @@ import Threads
     }
 
     /// Whether the store still has it is not known then, and nobody could read it.
-    @Test func nothingIsFreedWhileTheStoreIsAway() async throws {
+    @Test func nothingIsEvictedWhileTheStoreIsUnreachable() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.settle()
@@ -76,7 +76,7 @@ import Threads
         }
     }
 
-    @Test func theCacheKeepsAllWhileTheStoreIsAway() async throws {
+    @Test func theCacheEvictsNothingWhileTheStoreIsUnreachable() async throws {
         var options = DomainOptions()
         options.cacheLimit = 1
         let store = MemoryStore()
@@ -117,7 +117,7 @@ import Threads
         }
     }
 
-    @Test func aFileOfSeveralNamesStays() async throws {
+    @Test func aHardLinkedFileIsNotEvicted() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.withItem("f") { number in
@@ -140,7 +140,7 @@ import Threads
         }
     }
 
-    @Test func filesWrittenBelowTheMountStay() async throws {
+    @Test func filesWrittenBelowTheMountAreNotEvicted() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.settle()
@@ -225,7 +225,7 @@ import Threads
         }
     }
 
-    @Test func theCacheKeepsWhatWasUsedLast() async throws {
+    @Test func theCacheKeepsTheMostRecentlyUsedFiles() async throws {
         var options = DomainOptions()
         options.cacheLimit = 50_000
         let store = MemoryStore()
@@ -244,7 +244,7 @@ import Threads
         }
     }
 
-    @Test func theCacheLeavesRoomOnTheDisk() async throws {
+    @Test func theCacheKeepsFreeSpaceOnTheDisk() async throws {
         var options = DomainOptions()
         options.minimumFree = .max  // No disk has that much.
         let store = MemoryStore()
@@ -259,7 +259,7 @@ import Threads
         }
     }
 
-    @Test func theCacheNeverEvictsWhatIsUnsent() async throws {
+    @Test func theCacheNeverEvictsUnsentFiles() async throws {
         var options = DomainOptions()
         options.cacheLimit = 1
         try await DomainBench.run(options: options) { bench in

@@ -91,7 +91,7 @@ import Threads
         }
     }
 
-    @Test(arguments: ["", "nonsense", "1", "9.1", "-1.0"]) func aStrangeAnchorHasExpired(text: String) async throws {
+    @Test(arguments: ["", "nonsense", "1", "9.1", "-1.0"]) func anInvalidAnchorHasExpired(text: String) async throws {
         try await DomainBench.run { bench in
             for set in ItemSet.allCases {
                 #expect(throws: RemoteStoreError.syncAnchorExpired) {
@@ -145,7 +145,7 @@ import Threads
     }
 
     /// A domain of an older version without such a history.
-    @Test func anOlderDatabaseIsBroughtUp() async throws {
+    @Test func anOlderDatabaseIsMigrated() async throws {
         try await DomainBench.run { bench in
             try await bench.write("one", to: "x")
             try await bench.settle()

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// It is recorded when the call returns.
-    @Test func aPinIsThereAfterACrash() async throws {
+    @Test func aPinSurvivesACrash() async throws {
         let bench = try Bench()
         bench.store.write("one", to: "x")
         try await bench.settle()
@@ -32,7 +32,7 @@ import Testing
         #expect(bench.replica.withTree { tree in tree.items[number].map(tree.isPinned) } != true)
     }
 
-    @Test func aPinnedFolderComesWhole() async throws {
+    @Test func aPinnedFolderIsFetchedCompletely() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/one")
         store.write("two", to: "d/e/two")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func pinsAreKeptOverARestart() async throws {
+    @Test func pinsSurviveARestart() async throws {
         let store = MemoryStore()
         store.makeFolder("d")
         try await DomainBench.run(store: store) { bench in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func unpinningIsInForceAtOnce() async throws {
+    @Test func unpinningTakesEffectImmediately() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/one")
         store.write("two", to: "d/two")

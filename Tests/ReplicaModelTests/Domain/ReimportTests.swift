@@ -229,7 +229,7 @@ import Threads
         try bench.engine.beginReimport(.root)
         await bench.engine.finishImport()
         #expect(ends() == before)
-        bench.engine.gatherReimport(.root)
+        bench.engine.markForReimport(.root)
         await bench.engine.finishImport()
         #expect(ends() == before)
         bench.engine.uploadQueue.withLock { $0.inFlight = 1 }
@@ -249,7 +249,7 @@ import Threads
     }
 
     /// The store's item is its base, not another item with the same name.
-    @Test func anEditThatIsNotSentYetIsSentAsOne() async throws {
+    @Test func anUnsentEditIsSentAsAnEdit() async throws {
         try await withTree { bench in
             let identifier = try await bench.item("d/one").identifier
             let isCut = Locked(true)

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func foldersThatArePreservedKeepTheirAttributes() async throws {
+    @Test func preservedFoldersKeepTheirAttributes() async throws {
         try await withTree { bench in
             try await bench.setXattr("user.color", "red", of: "new")
             let removal = try await bench.domain.remove(keep: .dirty, name: "photos")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aDomainThatNobodyServesIsRemovedAsWell() async throws {
+    @Test func aDomainWithoutADaemonIsRemoved() async throws {
         try await withTree { bench in
             try await bench.domain.stop()
             let removal = try bench.folders.remove(keep: .dirty, name: "photos")
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func aDomainThatIsServedIsNotRemovedFromBesides() async throws {
+    @Test func aServedDomainIsNotRemovedByAnotherProcess() async throws {
         try await withTree { bench in
             #expect(throws: Errno.resourceBusy) { try bench.folders.remove(keep: .nothing, name: "photos") }
             let found = try await bench.read("clean/file")

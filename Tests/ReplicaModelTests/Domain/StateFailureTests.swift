@@ -19,7 +19,7 @@ import Testing
             (10 | 3 << 8, .failingDisk, "the disk with the domain's state can't be read or written"),
             (1, .other, "the domain's database can't be used"),
         ] as [(Int32, StateFailure.Cause, String)])
-    func eachIsASentence(code: Int32, cause: StateFailure.Cause, message: String) {
+    func eachMessageIsASentence(code: Int32, cause: StateFailure.Cause, message: String) {
         let failure = StateFailure(code: code, detail: "what SQLite says")
         #expect(failure.cause == cause)
         #expect(failure.message == message)
@@ -37,7 +37,7 @@ import Testing
         #expect(failure?.message == "the domain's database was made by a newer version of this program")
     }
 
-    @Test func aFileThatIsNoDatabaseIsReported() throws {
+    @Test func aFileThatIsNotADatabaseIsReported() throws {
         let folder = try BenchFolder()
         let path = folder.path.appending("replica.db").string
         try Data(String(repeating: "no database ", count: 1000).utf8).write(to: URL(filePath: path))

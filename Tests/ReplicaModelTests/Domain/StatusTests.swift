@@ -52,7 +52,7 @@ import Threads
         }
     }
 
-    @Test func countsFollowWhatHappens() async throws {
+    @Test func countsFollowChanges() async throws {
         let store = MemoryStore()
         store.write(String(repeating: "x", count: 1000), to: "d/there")
         try await DomainBench.run(store: store) { bench in
@@ -125,7 +125,7 @@ import Threads
         }
     }
 
-    @Test func anItemSaysWhatIsKnownOfIt() async throws {
+    @Test func theStatusOfAnItemIsComplete() async throws {
         try await DomainBench.run { bench in
             try await bench.makeFolder("d")
             try await bench.write("text", to: "d/f")
@@ -143,7 +143,7 @@ import Threads
         }
     }
 
-    @Test func listenersLearnWhatHappens() async throws {
+    @Test func listenersReceiveEvents() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()
             let seen = Locked<[String]>([])

@@ -34,7 +34,7 @@ import Testing
         try await bench.store.enumerateItems(in: .trash, from: nil).items.map(\.filename).sorted()
     }
 
-    @Test func theStoreSeesAMoveToItsTrashAndNothingElse() async throws {
+    @Test func trashingIsAMoveToTheStoresTrash() async throws {
         let bench = try await bench()
         let item = try #require(bench.store.item(at: "d/x"))
         try trash("d/x", as: "x", bench)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// `.Trash`, created by an administrator for all users.
-    @Test func aSharedTrashIsOneToo() async throws {
+    @Test func aSharedTrashIsRecognized() async throws {
         let bench = try await bench()
         for folder in [".Trash", ".Trash/1000", ".Trash/1000/info", ".Trash/1000/files"] {
             try bench.makeFolder(folder)
@@ -153,7 +153,7 @@ import Testing
         #expect(try bench.tree()["d/x"] == "edited")
     }
 
-    @Test func theTrashOutlivesALostFeedAndARestart() async throws {
+    @Test func theTrashSurvivesALostFeedAndARestart() async throws {
         let bench = try await bench()
         try trash("d/x", as: "x", bench)
         try await bench.settle()
@@ -170,7 +170,7 @@ import Testing
     }
 
     /// The store moved it, and the daemon died before it knew.
-    @Test func aLostAnswerIsUnderstood() async throws {
+    @Test func aLostAnswerIsRecovered() async throws {
         let bench = try await bench()
         bench.store.setHooks(after: { (call) async throws(RemoteStoreError) in
             if call.method == .modifyItem { throw .serverUnreachable }
@@ -186,7 +186,7 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).count == 1)
     }
 
-    @Test func aFolderOfTheTrashIsNoOtherFolder() async throws {
+    @Test func aFolderInTheTrashIsNotAnotherFolder() async throws {
         let bench = try await bench()
         for (from, into) in [
             (".Trash-1000", "other"), (".Trash-1000/files", "files"), ("d", ".Trash-7"), ("d", ".Trash-1000/expunged"),

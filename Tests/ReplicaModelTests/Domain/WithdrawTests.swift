@@ -6,7 +6,7 @@ import Testing
 /// Items that the store has and now excludes: they are first fetched, then deleted there (MODEL.md#errors,
 /// excludedFromSync).
 @Suite struct WithdrawTests {
-    @Test func anExcludedModifyLeavesTheFileHereAlone() async throws {
+    @Test func anExcludedFileStaysLocal() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/e", "d/e/x", "d/y"])
     }
 
-    @Test func nothingIsDeletedWhileItsBytesCannotBeHad() async throws {
+    @Test func nothingIsDeletedWhileItsContentCannotBeFetched() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.write("one", to: "x")
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// An item that left the folder here is still in it in the store: the folder is deleted afterwards.
-    @Test func aFolderIsDeletedAfterWhatIsStillInIt() async throws {
+    @Test func aFolderIsDeletedAfterItsEntries() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         for name in ["x", "y"] { try bench.write(name, to: "d/\(name)") }
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// A deletion never removes another client's edit: that becomes a separate item.
-    @Test func anotherClientsEditMeanwhileIsKept() async throws {
+    @Test func aConcurrentEditByAnotherClientIsKept() async throws {
         let bench = try Bench()
         try bench.write("ours", to: "x")
         try await bench.settle()

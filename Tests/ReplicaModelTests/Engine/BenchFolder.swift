@@ -1,8 +1,8 @@
 import Glibc
-import ReplicaTestSupport
 import SystemPackage
 
 @testable import ReplicaModel
+@testable import ReplicaTestSupport
 
 /// A temporary folder with a domain's state; removed with its last reference.
 final class BenchFolder: Sendable {

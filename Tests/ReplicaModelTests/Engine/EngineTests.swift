@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A report of an item that was moved out of a folder that was then removed only concerns the item.
-    @Test func whatWasMovedOutOfARemovedFolderStaysTheItem() async throws {
+    @Test func anItemMovedOutOfARemovedFolderIsKept() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try bench.write("text", to: "d/x")
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// The store's root may be shared, or not even a folder.
-    @Test func theRootsAttributesStayHere() async throws {
+    @Test func theRootsAttributesStayLocal() async throws {
         let bench = try Bench()
         try await bench.settle()
         var change = AttributeChange()
@@ -138,7 +138,7 @@ import Testing
         _ = try bench.replica.setAttributes(change, of: try await bench.find(path))
     }
 
-    @Test func cuttingADatalessFileFetchesNothingThen() async throws {
+    @Test func truncatingADatalessFileFetchesNothing() async throws {
         let bench = try Bench()
         bench.store.write("0123456789", to: "f")
         try await bench.settle()
@@ -150,7 +150,7 @@ import Testing
         #expect(try bench.tree()["f"] == "0123")
     }
 
-    @Test func aCutSurvivesACrash() async throws {
+    @Test func aTruncationSurvivesACrash() async throws {
         let bench = try Bench()
         bench.store.write("0123456789", to: "f")
         try await bench.settle()
@@ -160,7 +160,7 @@ import Testing
         #expect(bench.store.text(at: "f") == "0123456")
     }
 
-    @Test func aNewerContentGoesBeforeACut() async throws {
+    @Test func newerContentWinsOverATruncation() async throws {
         let bench = try Bench()
         bench.store.write("0123456789", to: "f")
         try await bench.settle()
@@ -192,7 +192,7 @@ import Testing
         #expect(try bench.tree()["a/b/f8"] == "theirs")
     }
 
-    @Test func aNewListingLoadsOnlyWhatIsNew() async throws {
+    @Test func aNewListingLoadsOnlyNewItems() async throws {
         let bench = try Bench()
         for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
         for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }

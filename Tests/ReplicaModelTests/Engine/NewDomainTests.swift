@@ -15,7 +15,7 @@ import Threads
         return bench
     }
 
-    @Test func aLookWaitsForTheFirstListing() async throws {
+    @Test func aLookupWaitsForTheFirstListing() async throws {
         let bench = try bench()
         #expect(throws: ReplicaError.needsListing(.root)) { try bench.number("f") }
         #expect(throws: ReplicaError.needsListing(.root)) { try bench.replica.entries(of: .root) }
@@ -26,7 +26,7 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == ["d", "d/g", "f"])
     }
 
-    @Test func theListingComesWithoutALook() async throws {
+    @Test func theRootIsListedUnasked() async throws {
         let bench = try bench()
         try await bench.settle()
         #expect(try bench.tree().keys.sorted() == ["d/", "f"])
@@ -42,7 +42,7 @@ import Threads
         #expect(bench.store.text(at: "f") == "ours")
     }
 
-    @Test func withoutTheStoreItIsNotEmptyButUnknown() async throws {
+    @Test func withoutTheStoreTheRootIsUnknown() async throws {
         let bench = try bench()
         bench.store.fail(.enumerateItems, with: .notAuthenticated)
         await bench.engine.receive()
@@ -55,7 +55,7 @@ import Threads
         #expect(try bench.tree().keys.sorted() == ["d/", "f"])
     }
 
-    @Test func itIsListedAfterACrashBeforeThat() async throws {
+    @Test func theRootIsListedAfterACrash() async throws {
         let bench = try bench()
         // Entries that a listing had created before the crash.
         let leftover = bench.folders.tree.string + "/f"
@@ -71,7 +71,7 @@ import Threads
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
-    @Test func whatIsMadeAfterTheListingOutlivesACrash() async throws {
+    @Test func itemsCreatedAfterTheListingSurviveACrash() async throws {
         let bench = try bench()
         try await bench.engine.list(.root)
         try bench.write("ours", to: "h")

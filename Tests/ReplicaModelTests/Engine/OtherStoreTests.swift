@@ -58,7 +58,7 @@ private final class Stranger: StoreWrapper {
 
     /// What only the former store had may be nowhere else.
     @Test(arguments: [another, unlike, .serverUnreachable])
-    func aRemovalKeepsAllThatIsHere(_ error: RemoteStoreError) async throws {
+    func aRemovalPreservesAllLocalFiles(_ error: RemoteStoreError) async throws {
         let (bench, stranger, _) = try await makeBench(saying: error)
         for _ in 0..<3 { try await bench.send(after: 400) }
         let isStopped = try await bench.domain.evict([], isStrict: false)
@@ -74,7 +74,7 @@ private final class Stranger: StoreWrapper {
     }
 
     @Test(arguments: [another, unlike, .serverUnreachable])
-    func itGetsNoCallBeforeItIsTheRightOne(_ error: RemoteStoreError) async throws {
+    func anUnrecognizedStoreGetsNoCall(_ error: RemoteStoreError) async throws {
         let (bench, stranger, moment) = try await makeBench(saying: error)
         // Neither the sender nor the receiver calls it.
         for _ in 0..<3 { try await bench.send(after: 400) }
@@ -97,7 +97,7 @@ private final class Stranger: StoreWrapper {
         #expect(try bench.domain.report().state == .idle)
     }
 
-    @Test func aPersonMayTakeItAsItIs() async throws {
+    @Test func aUserMayApproveAnotherStore() async throws {
         let (bench, _, _) = try await makeBench(saying: Self.another)
         try await bench.exchange()
         #expect(try bench.domain.report().reason?.contains("it is another") == true)
@@ -110,7 +110,7 @@ private final class Stranger: StoreWrapper {
 
     /// A call that was running when the store turned out to be a different one does not clear the question, however it ends.
     @Test(arguments: [nil, RemoteStoreError.serverUnreachable])
-    func aCallThatWasUnderWayTakesNoQuestionBack(_ error: RemoteStoreError?) async throws {
+    func aCallInFlightDoesNotApproveTheStore(_ error: RemoteStoreError?) async throws {
         let stranger = Stranger(MemoryStore())
         let bench = try Bench(store: stranger.memory, through: stranger)
         try bench.write("ours", to: "ours")
@@ -143,7 +143,7 @@ private final class Stranger: StoreWrapper {
     }
 
     /// What fails here says nothing about the store.
-    @Test func aFailureOfTheDatabaseMakesItNoOther() async throws {
+    @Test func aDatabaseFailureIsNotAnotherStore() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "f")
         try await bench.settle()

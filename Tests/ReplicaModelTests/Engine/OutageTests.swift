@@ -6,7 +6,7 @@ import Testing
 /// A store that is away for an hour, on a clock of the test's own.
 @Suite struct OutageTests {
     @Test(arguments: [RemoteStoreError.serverUnreachable, .notAuthenticated])
-    func anHourWithoutTheStoreIsMadeUpForByItself(_ error: RemoteStoreError) async throws {
+    func syncCatchesUpAfterAnHoursOutage(_ error: RemoteStoreError) async throws {
         let bench = try Bench()
         for name in ["kept", "moved", "removed", "both"] { try bench.write("old \(name)", to: name) }
         bench.store.write("cold", to: "cold")

@@ -6,7 +6,7 @@ import Threads
 
 /// A store that requests a pause is not called for that time, and not much longer.
 @Suite struct PauseTests {
-    @Test func noCallIsMadeBeforeItsEnd() async throws {
+    @Test func noCallIsMadeDuringAPause() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.fail(.createItem, with: .busy(seconds: 700), times: 1)
@@ -35,7 +35,7 @@ import Threads
         #expect(try bench.domain.report().state == .idle)
     }
 
-    @Test func aPullIsHeldBackToo() async throws {
+    @Test func noPullIsMadeDuringAPause() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.fail(.enumerateChanges, with: .busy(seconds: 100), times: 1)
@@ -53,7 +53,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    @Test func noStoreIsWaitedForForEver() async throws {
+    @Test func thePauseIsLimited() async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.fail(.createItem, with: .busy(seconds: 1e300), times: 1)
@@ -66,7 +66,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    @Test(arguments: ["retry", "resolved"]) func aPersonNeedNotWait(_ word: String) async throws {
+    @Test(arguments: ["retry", "resolved"]) func aRetryEndsThePause(_ word: String) async throws {
         let bench = try Bench()
         try await bench.settle()
         bench.store.fail(.createItem, with: .busy(seconds: 600), times: 1)
@@ -93,7 +93,7 @@ import Threads
     }
 
     /// A store that always requests a tiny pause is not called in a tight loop.
-    @Test func aPauseOfNextToNothingEnds() async throws {
+    @Test func aTinyPauseEnds() async throws {
         let store = MemoryStore()
         let paused = PausedStore(
             store: store, pause: StorePause(now: { ContinuousClock.now.secondsForTests }), longestPauseSeconds: 0.5)
@@ -103,7 +103,7 @@ import Threads
     }
 
     /// Without a time it is like any transient failure.
-    @Test func withoutATimeItBacksOff() async throws {
+    @Test func withoutATimeTheEngineBacksOff() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .busy(seconds: 0), times: 5)
         try bench.write("one", to: "x")

@@ -33,7 +33,7 @@ import Threads
         #expect(report.secondsLeft == expected, "\(name)")
     }
 
-    @Test func theSpeedIsOfWhatIsShownAndOfTheLastSeconds() throws {
+    @Test func theSpeedCoversTheShownTransfersAndTheLastSeconds() throws {
         let clock = Locked(100.0, rank: .innermost)
         let work = RequestProgress(now: { clock.withLock { $0 } })
         #expect(work.report() == nil)
@@ -60,7 +60,7 @@ import Threads
         #expect(abs(slow.itemsPerSecond - 2) < 0.5, "\(slow)")
     }
 
-    @Test func aPartOfAnItemCountsAndNoMoreThanItHas() throws {
+    @Test func partsOfAnItemCountUpToItsSize() throws {
         let done = Locked<Int64>(0)
         let work = RequestProgress()
         work.find(items: 1, bytes: 100)

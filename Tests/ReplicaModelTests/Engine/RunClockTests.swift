@@ -14,7 +14,7 @@ import Threads
     }
 
     @Test(arguments: jumps)
-    func aRunCountsOnWhateverTheWallClockTells(_ jump: Double) {
+    func aRunIgnoresChangesOfTheWallClock(_ jump: Double) {
         let (wall, counted) = (Locked(2_000_000_000.0, rank: .innermost), Locked(50.0, rank: .innermost))
         let clock = RunClock(wall: { wall.withLock { $0 } }, counted: { counted.withLock { $0 } })
         #expect(clock.now() == 2_000_000_000)
@@ -29,12 +29,12 @@ import Threads
         (retryAt: 100.0, now: 100.0, bounded: 100.0), (399, 100, 399), (400, 100, 400), (401, 100, 400),
         (3e9, 100, 400), (100, 3e9, 100), (.infinity, 0, 300),
     ])
-    func noTryIsLaterThanTheLongestPause(_ retryAt: Double, _ now: Double, _ bounded: Double) {
+    func noRetryIsLaterThanTheLongestPause(_ retryAt: Double, _ now: Double, _ bounded: Double) {
         #expect(Backoff.bounded(retryAt, now: now) == bounded)
     }
 
     @Test(arguments: jumps)
-    func anEditIsSentInItsTime(_ jump: Double) async throws {
+    func anEditIsSentAfterTheDebounce(_ jump: Double) async throws {
         let bench = try Self.makeBench()
         try bench.write("one", to: "x")
         bench.clockSet.withLock { $0 += jump }
@@ -78,7 +78,7 @@ import Threads
 
     /// A window of deletions continues after a restart.
     @Test(arguments: [-900_000_000.0, 864_000])
-    func deletionsAreCountedOverARestart(_ jump: Double) async throws {
+    func deletionsAreCountedAcrossARestart(_ jump: Double) async throws {
         let store = MemoryStore()
         for index in 0..<201 { store.write("\(index)", to: "f\(index)") }
         let bench = try Self.makeBench(store)
@@ -96,7 +96,7 @@ import Threads
 
     /// The most recently used files stay longest; times of earlier runs with a fast clock don't count.
     @Test(arguments: jumps)
-    func whatIsEvictedFirstWasUsedInAnEarlierRun(_ jump: Double) async throws {
+    func filesUsedInEarlierRunsAreEvictedFirst(_ jump: Double) async throws {
         let store = MemoryStore()
         for name in ["a", "b"] { store.write(name, to: name) }
         let bench = try Self.makeBench(store)

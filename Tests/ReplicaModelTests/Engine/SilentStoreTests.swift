@@ -177,7 +177,7 @@ import Threads
     }
 
     /// A create that hangs holds neither the sender nor the others. When it ends at last, the item is recognized.
-    @Test func oneHungCreateHoldsNothingAndDoublesNothing() async throws {
+    @Test func aHungCreateBlocksAndDuplicatesNothing() async throws {
         let (bench, silent, engine) = try await Self.silent()
         silent.memory.properties.concurrency = 1
         engine.takeProperties()
@@ -203,7 +203,7 @@ import Threads
 
     /// A sender that is left has begun calls for others: they are made by the next one. The calls that hang keep what they
     /// send, and are not answered into the items' later life.
-    @Test func hungCallsHoldNoCallsOfTheirBatch() async throws {
+    @Test func hungCallsDoNotBlockTheirBatch() async throws {
         let (bench, silent, engine) = try await Self.silent()
         silent.memory.properties.concurrency = 1
         engine.takeProperties()
@@ -230,7 +230,7 @@ import Threads
 
     /// A call that ends when it is cancelled is an answer like any other, and its sender cancels nothing else.
     @Test(arguments: SilentStore.Outcome.allCases, [SilentStore.Kind.modifyItem, .deleteItem])
-    func aCallThatEndsWhenItIsCancelledHasItsOutcome(
+    func aCallThatEndsOnCancellationKeepsItsResult(
         outcome: SilentStore.Outcome, kind: SilentStore.Kind
     ) async throws {
         let (bench, silent, engine) = try await Self.silent()
@@ -265,7 +265,7 @@ import Threads
     }
 
     /// A call that ends while it is being left is either answered or left, never both.
-    @Test func aCallIsAnsweredOrLeft() async throws {
+    @Test func aCallIsAnsweredOrAbandoned() async throws {
         for _ in 0..<50 {
             let clock = Locked(0.0, rank: .innermost)
             let watch = CallWatch(answer: 1, stall: 1, now: { clock.withLock { $0 } })
@@ -299,7 +299,7 @@ import Threads
     }
 
     /// Calls that hang by the dozen are not made by the dozen: those of a directory store each keep a thread.
-    @Test func afterSomeHungCallsNoneIsMade() async throws {
+    @Test func afterSeveralHungCallsNoneIsMade() async throws {
         let (bench, silent, engine) = try await Self.silent()
         silent.memory.properties.concurrency = 4
         engine.takeProperties()
@@ -332,7 +332,7 @@ import Threads
     }
 
     /// A folder whose listing hangs is listed later; the changes of the others arrive.
-    @Test func oneHungListingHoldsNoOther() async throws {
+    @Test func aHungListingBlocksNoOther() async throws {
         let (bench, silent, engine) = try await Self.silent()
         silent.memory.write("new", to: "e/z")
         silent.memory.expireAnchors()
@@ -347,7 +347,7 @@ import Threads
     }
 
     /// What is slow, and not silent for ever, ends in the end: the limit grows with each attempt.
-    @Test func aSlowCallEndsInTheEnd() async throws {
+    @Test func aSlowCallCompletes() async throws {
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         var limits: [Double] = []
@@ -362,7 +362,7 @@ import Threads
     }
 
     /// What a change that still runs will do is not known: the item's state now says nothing about it.
-    @Test func anItemInAHungChangeIsNotAsked() async throws {
+    @Test func anItemWithAHungChangeIsNotQueried() async throws {
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         let item = try #require(silent.memory.item(at: "y"))
@@ -385,7 +385,7 @@ import Threads
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         await engine.pull()
-        engine.watch.hurry(seconds: 30)
+        engine.watch.limitSilence(seconds: 30)
         silent.fallSilent(at: .currentAnchor)
         let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
         #expect(ended.seconds < 60)
@@ -401,7 +401,7 @@ import Threads
     }
 
     /// Bytes that come after the caller has gone go nowhere: its file may be another one by then.
-    @Test func lateBytesGoNowhere() async throws {
+    @Test func lateBytesAreDropped() async throws {
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         let item = try #require(silent.memory.item(at: "y"))
@@ -418,7 +418,7 @@ import Threads
     }
 
     /// A transfer that makes progress is never given up.
-    @Test func progressIsEnough() async throws {
+    @Test func aCallWithProgressDoesNotTimeOut() async throws {
         let clock = Locked(0.0, rank: .innermost)
         let watch = CallWatch(answer: 300, stall: 60, now: { clock.withLock { $0 } })
         let progress = CallWatch.Progress()
@@ -435,7 +435,7 @@ import Threads
     }
 
     /// Who gave up reading may read again at once, also while the store still reads.
-    @Test func aReadThatWasCancelledIsNoReasonToRefuseTheNext() async throws {
+    @Test func aCancelledReadDoesNotAffectTheNext() async throws {
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         let item = try #require(silent.memory.item(at: "y"))
@@ -453,7 +453,7 @@ import Threads
     }
 
     /// A domain ends although its feed and its sync never answer.
-    @Test(arguments: [SilentStore.Kind.enumerateChanges, .makeDurable, .recognize]) func aDomainEnds(
+    @Test(arguments: [SilentStore.Kind.enumerateChanges, .makeDurable, .recognize]) func aDomainStopsDespiteHungCalls(
         kind: SilentStore.Kind
     ) async throws {
         let store = SilentStore()

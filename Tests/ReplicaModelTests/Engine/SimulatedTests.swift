@@ -16,7 +16,7 @@ import Testing
         #expect(bench.store.item(at: "b") == nil)
     }
 
-    @Test func exchangedPlaceholdersStayThemselvesAfterACrash() async throws {
+    @Test func exchangedPlaceholdersKeepTheirIdentityAfterACrash() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "a")
         try await bench.settle()
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.store.text(at: "a") == "ours")
     }
 
-    @Test func whatTheStoreMovedOutOfSightIsNotDeletedThere() async throws {
+    @Test func itemsMovedToUnlistedFoldersAreNotDeleted() async throws {
         let bench = try Bench()
         bench.store.makeFolder("d")
         bench.store.write("theirs", to: "f")

@@ -23,7 +23,7 @@ import Threads
         (nil, .max, .max, [.max, .max, 0]), (.max, 1, .max, [.max, 1, .max - 1]), (1, .max, .max, [1, 1, 0]),
     ]
 
-    @Test func numbersThatCanNotBeAreMadeConsistent() {
+    @Test func impossibleNumbersAreMadeConsistent() {
         for one in Self.cases {
             let usage = StoreUsage(total: one.total, used: one.used, free: one.free)
             #expect(usage.map { [$0.total, $0.used, $0.free] } == one.expected, "\(one)")
@@ -50,7 +50,7 @@ import Threads
         return (bench, running)
     }
 
-    @Test func itIsRequestedInTheBackgroundAtMostOnceAMinute() async throws {
+    @Test func usageIsRequestedInTheBackgroundAtMostOnceAMinute() async throws {
         let store = MemoryStore()
         store.space = StoreUsage(total: 100, used: 40)
         let (bench, running) = try await Self.started(store)
@@ -78,7 +78,7 @@ import Threads
     }
 
     /// Nobody may ask for an hour: the numbers are not older than that even then.
-    @Test func itIsRequestedOnceAnHourUnasked() async throws {
+    @Test func usageIsRequestedEveryHour() async throws {
         let store = MemoryStore()
         store.space = StoreUsage(total: 100, used: 40)
         let (bench, running) = try await Self.started(store)
@@ -93,7 +93,7 @@ import Threads
     }
 
     /// Statfs returns at once, however long the store is silent, and what was known stays.
-    @Test func aStoreThatDoesNotAnswerIsNotWaitedFor() async throws {
+    @Test func aSilentStoreIsNotAwaited() async throws {
         let silent = SilentStore()
         silent.memory.space = StoreUsage(total: 100, used: 40)
         let (bench, running) = try await Self.started(silent.memory, through: silent)

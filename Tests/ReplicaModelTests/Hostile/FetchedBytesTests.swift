@@ -53,7 +53,7 @@ import Testing
 
     /// A program's first read returns the store's content, or an error.
     @Test(arguments: Lie.all)
-    func aFirstReadFailsAndIsMended(lie: Lie) async throws {
+    func aFailedFirstReadIsRepeated(lie: Lie) async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         store.memory.write("0123456789", to: "x")
@@ -70,7 +70,7 @@ import Testing
 
     /// Newer content of a complete file replaces it only when it is complete.
     @Test(arguments: Lie.all)
-    func anUpdateFailsAndIsMended(lie: Lie) async throws {
+    func aFailedUpdateIsRepeated(lie: Lie) async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         store.memory.write("old", to: "x")

@@ -9,7 +9,7 @@ import Testing
         [2, 0, 0, 0] + entries.flatMap { [$0.tag, 0, $0.rights, 0, 7, 0, 0, 0] }
     }
 
-    @Test func theGroupHasWhatItsEntryAndTheMaskAllow() throws {
+    @Test func theGroupsModeIsItsEntryLimitedByTheMask() throws {
         let table: [(group: UInt8, mask: UInt8?, status: UInt16, mode: UInt16)] = [
             (4, 7, 0o670, 0o640), (7, 4, 0o640, 0o640), (0, 7, 0o4670, 0o4600), (6, 6, 0o664, 0o664),
             (5, nil, 0o750, 0o750),
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aModeThatComesChangesTheThreeAndWidensTheMaskByNoMore() throws {
+    @Test func aDownloadedModeSetsThreeEntriesAndExtendsTheMask() throws {
         let table: [(group: UInt8, mask: UInt8, mode: UInt16, newGroup: UInt8, newMask: UInt8)] = [
             (4, 7, 0o600, 0, 7), (4, 7, 0o664, 6, 7), (4, 4, 0o664, 6, 6), (7, 0, 0o705, 0, 0),
         ]

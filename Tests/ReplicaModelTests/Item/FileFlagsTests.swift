@@ -25,7 +25,7 @@ import Testing
         #expect(flags(.flags, now).mayBecome(flags(.setFlags, new)) == isAllowed)
     }
 
-    @Test func aTooShortAttributeHasNoFlags() {
+    @Test func aTruncatedAttributeHasNoFlags() {
         #expect(FileFlags(.setFlags, [0x10]).bits == 0)
     }
 }

@@ -24,26 +24,26 @@ import Testing
         Row(seconds: .min, nanoseconds: 0, expected: .min),
     ]
 
-    @Test(arguments: rows) func timesOutsideAreTheNearestInside(row: Row) {
+    @Test(arguments: rows) func timesOutsideTheRangeAreClamped(row: Row) {
         let time = Timestamp(seconds: row.seconds, nanoseconds: row.nanoseconds)
         #expect(time.nanoseconds == row.expected)
     }
 
     @Test(arguments: [Int64.min, .min + 1, -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, .max])
-    func theTwoPartsAreTheTime(nanoseconds: Int64) {
+    func secondsAndNanosecondsMakeTheTime(nanoseconds: Int64) {
         let time = Timestamp(nanoseconds: nanoseconds)
         #expect((0..<1_000_000_000).contains(time.subsecond))
         #expect(Timestamp(seconds: time.seconds, nanoseconds: time.subsecond) == time)
     }
 
-    @Test func clocksThatAreWrongAreTakenToo() {
+    @Test func timesOfWrongClocksAreAccepted() {
         #expect(Timestamp(secondsSince1970: 1.5).nanoseconds == 1_500_000_000)
         #expect(Timestamp(secondsSince1970: -1.5).nanoseconds == -1_500_000_000)
         #expect(Timestamp(secondsSince1970: .infinity).nanoseconds == .max)
         #expect(Timestamp(secondsSince1970: -1e300).nanoseconds == .min)
     }
 
-    @Test func sumsStayAtTheEnds() {
+    @Test func sumsSaturate() {
         #expect(Int64.max.saturatingAdd(1) == .max)
         #expect(Int64.min.saturatingAdd(-1) == .min)
         #expect(Int64.max.saturatingAdd(-1) == .max - 1)

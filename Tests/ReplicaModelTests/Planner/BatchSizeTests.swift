@@ -12,7 +12,7 @@ import Testing
         // Programs make changes, or the clock was set back.
         (0.0016, 16, 0.001, 16), (0, 16, 1, 16), (-1, 16, 1, 16),
     ])
-    func asManyAsTakeAMoment(busy: Double, calls: Int, sinceEdit: Double, next: Int) {
+    func theBatchSizeFollowsTheCallDuration(busy: Double, calls: Int, sinceEdit: Double, next: Int) {
         #expect(batchSize(after: busy, calls: calls, sinceEdit: sinceEdit) == next)
     }
 }

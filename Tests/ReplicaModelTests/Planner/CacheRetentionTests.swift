@@ -18,7 +18,7 @@ import Testing
         #expect(CacheRetention(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
     }
 
-    @Test func roomIsAskedForOnceInAWhile() throws {
+    @Test func spaceIsCheckedOccasionally() throws {
         var (space, asked, free) = (FreeSpace(), 0, Self.reserve + 1_000)
         func isKept(_ missing: Int64, at now: Double) throws(Errno) -> Bool {
             try space.isKept(size: missing, missing: missing, cacheLimit: nil, now: now) { () throws(Errno) in
@@ -52,7 +52,7 @@ import Testing
             bytes: (0..<count).map { UInt8(truncatingIfNeeded: Int(start) + $0) }, usedAt: usedAt)
     }
 
-    @Test func aWindowServesWhatItHasInWhole() {
+    @Test func aWindowServesOnlyCompleteRanges() {
         var passing = UncachedWindows()
         passing.take(window(7, at: 20))
         func bytes(_ range: Range<Int64>, of number: UInt64 = 7, version: String = "1") -> [UInt8]? {
@@ -65,7 +65,7 @@ import Testing
         #expect(bytes(22..<25, of: 8) == nil && bytes(22..<25, version: "2") == nil)
     }
 
-    @Test func windowsAreFewAndDoNotStay() {
+    @Test func windowsAreFewAndExpire() {
         var passing = UncachedWindows()
         for number in 1...20 { passing.take(window(UInt64(number), at: 0, usedAt: Double(number))) }
         #expect(passing.windows.map(\.number.rawValue) == Array(13...20))

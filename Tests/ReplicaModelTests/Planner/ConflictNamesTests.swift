@@ -7,7 +7,7 @@ import Testing
         ConflictNames().free(besides: FileName(name)) { taken.contains($0.description) }.description
     }
 
-    @Test func theNumberStandsBeforeTheExtension() {
+    @Test func theNumberPrecedesTheExtension() {
         #expect(free("a.txt") == "a 2.txt")
         #expect(free("a") == "a 2")
         #expect(free(".hidden") == ".hidden 2")
@@ -19,7 +19,7 @@ import Testing
         #expect(free("a.txt", taken: ["a 2.txt", "a 3.txt"]) == "a 4.txt")
     }
 
-    @Test func aLongNameIsCutAtACharactersEnd() {
+    @Test func aLongNameIsCutAtACharacterBoundary() {
         for length in 240...255 {
             let name = String(repeating: "ä", count: length / 2) + ".txt"
             let free = ConflictNames().free(besides: FileName(bytes: Array(name.utf8.prefix(255)))) { _ in false }
@@ -34,7 +34,7 @@ import Testing
 
     /// 253 bytes are left beside " 2", and a name that ends exactly there is kept completely.
     @Test(arguments: [("ä", 252), ("€", 252), ("😀", 252), ("x", 253)])
-    func noMoreIsCutThanNeedsToBe(character: String, left: Int) {
+    func noMoreThanNecessaryIsCut(character: String, left: Int) {
         let size = character.utf8.count
         let fits = String(repeating: character, count: 253 / size) + String(repeating: "x", count: 253 % size)
         #expect(free(fits) == fits + " 2")
@@ -46,7 +46,7 @@ import Testing
         #expect(free(even) == "x" + String(repeating: character, count: 252 / size) + " 2")
     }
 
-    @Test func aConflictSaysWhoAndWhen() {
+    @Test func aConflictNameHasHostAndDate() {
         let name = FileName("report.odt")
         func copy(_ taken: Set<String>) -> String {
             ConflictNames().conflict(of: name, host: "desk", day: "2026-11-21") { taken.contains($0.description) }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [(100, 100), (255, 255), (4096, 255), (-5, 80)])
-    func noNameIsLongerThanTheStoreTakes(longest: Int, count: Int) {
+    func namesKeepTheStoresLimit(longest: Int, count: Int) {
         let name = FileName(String(repeating: "x", count: 251) + ".txt")
         let free = ConflictNames(longest: longest).free(besides: name) { _ in false }
         #expect(free.bytes.count == count && free.description.hasSuffix("xx 2.txt"))

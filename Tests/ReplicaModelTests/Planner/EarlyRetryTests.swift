@@ -4,7 +4,7 @@ import Testing
 
 /// When failed items are retried, and which of them.
 @Suite struct EarlyRetryTests {
-    @Test func pausesGrowToFiveMinutesAndToTenSecondsForWhoWaits() {
+    @Test func pausesGrowToFiveMinutesOrTenSecondsForWaiters() {
         let table: [(attempts: Int, alone: Double, awaited: Double)] = [
             (0, 1, 1), (1, 1, 1), (2, 2, 2), (3, 4, 4), (4, 8, 8), (5, 16, 10), (9, 256, 10), (10, 300, 10),
             (.max, 300, 10),
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func withoutAReasonNothingIsTriedBeforeItsTime() {
+    @Test func withoutAReasonNothingIsRetriedEarly() {
         var earlyRetry = EarlyRetry()
         #expect(earlyRetry.next(isAwaited: false) == nil)
         #expect(earlyRetry.next(isAwaited: true) == -.infinity)
@@ -26,7 +26,7 @@ import Testing
         #expect(earlyRetry.next(isAwaited: false) == nil, "the signal was for one try")
     }
 
-    @Test func fewAreTriedMoreAndMoreRarelyUntilItHelps() {
+    @Test func earlyRetriesBackOff() {
         var earlyRetry = EarlyRetry()
         for (now, pause) in [(0, 1), (1, 2), (3, 4), (7, 8), (15, 10), (25, 10)] as [(Double, Double)] {
             #expect(earlyRetry.begin(at: now) == 16)

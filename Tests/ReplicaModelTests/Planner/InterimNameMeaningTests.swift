@@ -7,7 +7,7 @@ import Testing
     private let names = InterimName(mark: Array("abcdefghijklmnopqrstuvwxyzabcdef".utf8))
 
     @Test(arguments: ["a", "a.txt", "-", "7-b", ".hidden", "\u{e4}\u{2713}", "name with spaces"], [0, 3])
-    func aNameSaysWhatItStandsFor(name: String, attempt: Int) {
+    func anInterimNameContainsItsItem(name: String, attempt: Int) {
         let interim = names.of(ItemNumber(12), FileName(name), attempt: attempt, ConflictNames())
         #expect(interim.isValid)
         #expect(names.meaning(of: interim) == FileName(name))
@@ -25,7 +25,7 @@ import Testing
         #expect(names.meaning(of: interim)?.description.hasSuffix("\u{e4}.txt") == true)
     }
 
-    @Test func otherNamesAreNoInterimNames() {
+    @Test func otherNamesAreNotInterimNames() {
         let interim = names.of(ItemNumber(12), FileName("a"), attempt: 0, ConflictNames()).description
         let beginning = String(interim.dropLast("12-a".count))
         for end in ["", "12", "12-", "-a", "x-a"] {

@@ -8,11 +8,11 @@ import Testing
 
     private static func window(
         items: Int = 1_000, notedSince: Double? = nil, changedAt: Double = 100, newest: Int64 = 0,
-        word: DeletionWindow.Word? = nil
+        decision: DeletionWindow.Decision? = nil
     ) -> DeletionWindow {
         DeletionWindow(
             items: items, firstLater: 5_000, openedAt: 100, notedSince: notedSince, changedAt: changedAt,
-            newest: newest, word: word)
+            newest: newest, decision: decision)
     }
 
     private static func counts(
@@ -47,17 +47,18 @@ import Testing
         (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_695, .rest(until: 3_700)),
         (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_700, .close),
         // A hold stays, even if little is left of it, until the user decides or the items exist again.
-        (window(word: .held), counts(noted: 1), 9_999, .hold), (window(word: .held), counts(noted: 0), 100, .close),
-        (window(word: .held), counts(noted: 0, aside: 1), 100, .hold),
-        (window(newest: 1, word: .approved), counts(noted: 900), 100, .apply),
-        (window(newest: 0, word: .approved), counts(noted: 900), 100, .close),
-        (window(word: .approved), counts(noted: 0), 100, .close),
+        (window(decision: .held), counts(noted: 1), 9_999, .hold),
+        (window(decision: .held), counts(noted: 0), 100, .close),
+        (window(decision: .held), counts(noted: 0, aside: 1), 100, .hold),
+        (window(newest: 1, decision: .approved), counts(noted: 900), 100, .apply),
+        (window(newest: 0, decision: .approved), counts(noted: 900), 100, .close),
+        (window(decision: .approved), counts(noted: 0), 100, .close),
     ])
     func decides(window: DeletionWindow, counts: DeletionCounts, now: Double, verdict: DeletionVerdict) {
         #expect(MassDeletionGuard.verdict(window, counts, now: now) == verdict)
     }
 
-    @Test func whatIsNotedIsSeenOnce() {
+    @Test func aNotedDeletionIsReportedOnce() {
         var window = Self.window()
         window.observe(DeletionCounts(noted: 3, newest: 7), now: 101)
         window.observe(DeletionCounts(noted: 3, newest: 7), now: 102)
@@ -70,7 +71,7 @@ import Testing
 
     /// The wall clock may have been set by any amount since.
     @Test(arguments: [0.0, 50, 99, 100, 105, 5_000, 3e9])
-    func inAnotherRunItWaitsAnew(_ now: Double) {
+    func aNewRunWaitsAgain(_ now: Double) {
         let window = Self.window(notedSince: 100, changedAt: 104, newest: 7).resumed(at: now)
         #expect(window.items == 1_000 && window.firstLater == 5_000 && window.newest == 7)
         let noted = Self.counts(noted: 10)
@@ -81,6 +82,6 @@ import Testing
         #expect(quiet.notedSince == nil)
         #expect(Guard.verdict(quiet, none, now: now + 59) == .rest(until: now + 60))
         #expect(Guard.verdict(quiet, none, now: now + 60) == .close)
-        #expect(Guard.verdict(Self.window(word: .held).resumed(at: now), noted, now: now) == .hold)
+        #expect(Guard.verdict(Self.window(decision: .held).resumed(at: now), noted, now: now) == .hold)
     }
 }

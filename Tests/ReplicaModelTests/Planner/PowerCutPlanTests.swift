@@ -19,7 +19,7 @@ import Testing
     }
 
     /// The same table by result: the conditions of each finding.
-    @Test func aDifferenceIsNoEditUnlessItWasSynced() {
+    @Test func onlyASyncedDifferenceIsAnEdit() {
         for file in Self.files {
             // A file shorter than its synced content was truncated since, if the tree is the same; an empty one may be
             // being rewritten.
@@ -43,19 +43,19 @@ import Testing
         }
     }
 
-    private static let compared: [ComparedFile] = [Likeness.same, .less, .more, .other].flatMap { likeness in
+    private static let compared: [ComparedFile] = [ContentComparison.same, .less, .more, .other].flatMap { comparison in
         (0..<32).map { bits in
             func has(_ bit: Int) -> Bool { bits & 1 << bit != 0 }
             return ComparedFile(
-                likeness: likeness, isDoubtful: has(0), isEdited: has(1), hasGapHere: has(2), hasGapInStore: has(3),
+                comparison: comparison, isDoubtful: has(0), isEdited: has(1), hasGapHere: has(2), hasGapInStore: has(3),
                 isKnownInStore: has(4))
         }
     }
 
-    @Test func nothingThatHasLessGoesOverWhatHasMore() {
+    @Test func aShorterFileNeverReplacesALongerOne() {
         for file in Self.compared {
             let plan = planAfterPowerCut(file)
-            switch file.likeness {
+            switch file.comparison {
             case .same: #expect(plan == .inStep)
             case .less: #expect(plan == .takeTheirs)
             case .more: #expect(plan == .send)
@@ -73,16 +73,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("text", "text", Likeness.same), ("", "text", .less), ("te", "text", .less), ("te\0\0", "text", .less),
+        ("text", "text", ContentComparison.same), ("", "text", .less), ("te", "text", .less), ("te\0\0", "text", .less),
         ("\0ext", "text", .less), ("text\0\0", "text", .less), ("text", "te", .more), ("text", "\0\0xt", .more),
         ("text", "texT", .other), ("tex", "toxt", .other), ("\0ext", "tex\0", .other), ("", "", .same),
     ])
-    func aZeroIsWhatIsLeftOfALostByte(_ one: String, _ other: String, _ likeness: Likeness) throws {
+    func lostBytesReadAsZeros(_ one: String, _ other: String, _ comparison: ContentComparison) throws {
         let folder = try BenchFolder()
         try FileTree.make(folder.path.string, ["one": one, "other": other])
         let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
-        #expect(try ByteComparison(files[0], files[1]).likeness == likeness)
+        #expect(try ByteComparison(files[0], files[1]).result == comparison)
     }
 
     /// Beyond the size of one read.
@@ -95,7 +95,7 @@ import Testing
         let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
         let comparison = try ByteComparison(files[0], files[1])
-        #expect(comparison.likeness == .less)
+        #expect(comparison.result == .less)
         #expect(comparison.hasGap == (isTorn, false))
     }
 }

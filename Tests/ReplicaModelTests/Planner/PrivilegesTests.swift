@@ -9,13 +9,13 @@ import Testing
             (0o755, 0o755, 0o755), (0o4755, 0o755, 0o4755), (0o2755, 0o755, 0o2755), (0o6777, 0o777, 0o6777),
             (0o1777, 0o1777, 0o1777), (0o7777, 0o1777, 0o7777), (0o104755, 0o755, 0o4755), (0, 0, 0),
         ] as [(UInt32, UInt16, UInt16)])
-    func setIDBitsStayWhereTheyAre(_ mode: UInt32, _ plain: UInt16, _ trusted: UInt16) {
+    func setIDBitsAreKept(_ mode: UInt32, _ plain: UInt16, _ trusted: UInt16) {
         let mode = UInt16(truncatingIfNeeded: mode)
         #expect(Privileges().replicated(mode) == plain)
         #expect(Privileges(trustsSetID: true).replicated(mode) == trusted)
     }
 
-    @Test func bitsThatCannotComeAreNoDifference() {
+    @Test func untrustedBitsAreNotADifference() {
         #expect(!Privileges().isChange(0o755, of: 0o4755))
         #expect(!Privileges().isChange(0o6755, of: 0o755))
         #expect(Privileges().isChange(0o700, of: 0o4755))

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func theReasonsComeInOneOrder() {
+    @Test func reasonsAreCheckedInOrder() {
         for view in Self.views { #expect(readiness(of: view, now: 100) == Self.expected(view), "\(view)") }
     }
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsMadeInAFolderThatTheStoreDoesNotKnow() {
+    @Test func nothingIsCreatedInAnUnknownFolder() {
         for view in Self.views where view.unknownParent != nil {
             switch readiness(of: view, now: 100) {
             case .create: Issue.record("\(view)")

@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func deletedHereOnlyWhatIsDeletedThereAndHoldsNothing() {
+    @Test func onlyRemoteDeletionsOfUnchangedItemsAreApplied() {
         for one in Self.cases where one.plan.down == .delete {
             #expect(one.remote == .deleted, "\(one)")
             #expect(one.local == .none || !one.holds && !Self.fields(one.local).contains(.contents), "\(one)")
         }
     }
 
-    @Test func deletedThereOnlyWhatIsDeletedHereAndHasNoNewContent() {
+    @Test func onlyLocalDeletionsOfUnchangedItemsAreSent() {
         for one in Self.cases where one.plan.up == .delete {
             #expect(one.local == .deleted, "\(one)")
             #expect(!Self.fields(one.remote).contains(.contents), "\(one)")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func theStoresPlaceAndContentStandAndTheNewerLocalMetadata() {
+    @Test func theStoresPlaceAndContentAndTheLocalMetadataWin() {
         for one in Self.cases {
             guard case .changed(let ours) = one.local, case .changed(let theirs) = one.remote else { continue }
             var down: ItemFields = []
@@ -79,7 +79,7 @@ import Testing
 
     /// An item that was renamed here and moved in the store gets the store's place and name: a mixture would be a place
     /// that no user chose.
-    @Test func ofTwoMovesTheStoresStandsWhole() {
+    @Test func ofTwoMovesTheStoresWins() {
         for (ours, theirs) in [(ItemFields.filename, ItemFields.parent), (.parent, .filename)] {
             #expect(
                 reconcile(local: .changed(ours), remote: .changed(theirs), holdsContent: true)
@@ -95,14 +95,14 @@ import Testing
         #expect(reconcile(local: .deleted, remote: .created, holdsContent: false).down == .bringBack)
     }
 
-    @Test func anEditOfWhatIsDeletedThereIsMadeAnew() {
+    @Test func anEditOfARemotelyDeletedItemCreatesItAgain() {
         for fields in Self.fieldSets {
             let up = reconcile(local: .changed(fields), remote: .deleted, holdsContent: true).up
             #expect(up == .create(.deletionConflicted))
         }
     }
 
-    @Test func bothQuietIsNothing() {
+    @Test func unchangedItemsNeedNothing() {
         for pair in [(Change.none, Change.none), (.deleted, .deleted)] {
             let plan = reconcile(local: pair.0, remote: pair.1, holdsContent: true)
             #expect(plan == Reconciliation(down: .nothing, up: .nothing))

@@ -5,7 +5,7 @@ import Testing
 
 /// Which items each error affects.
 @Suite struct RefusalTests {
-    @Test func onlyTheStoresOwnTroubleStopsAll() {
+    @Test func onlyErrorsOfTheStoreStopEverything() {
         let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota, .readOnly]
         for error in all { #expect(error.refusal.reach == .store) }
         let one: [RemoteStoreError] = [

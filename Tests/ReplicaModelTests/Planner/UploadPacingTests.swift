@@ -13,7 +13,7 @@ import Testing
         // Slow calls wait for the network.
         (0.5, 1, 0, 0.2), (5, 8, 0.019, 0.2),
     ])
-    func programsGoFirst(busy: Double, workers: Int, sinceEdit: Double, rest: Double) {
+    func uploadsYieldToPrograms(busy: Double, workers: Int, sinceEdit: Double, rest: Double) {
         #expect(uploadPause(after: busy, workers: workers, sinceEdit: sinceEdit) == rest)
     }
 

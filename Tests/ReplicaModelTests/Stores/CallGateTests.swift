@@ -4,7 +4,7 @@ import Testing
 import Threads
 
 @Suite struct CallGateTests {
-    @Test func soManyAreInAtATime() async throws {
+    @Test func concurrencyIsLimited() async throws {
         let gate = CallGate(3)
         let inside = Locked((now: 0, most: 0, all: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -21,7 +21,7 @@ import Testing
         (.versionConflict(nil), "it was also changed in the store"), (.cancelled, "it was cancelled"),
         (.unsupported("no symlinks here"), "no symlinks here"),
     ])
-    func eachIsASentence(error: RemoteStoreError, message: String) {
+    func eachMessageIsASentence(error: RemoteStoreError, message: String) {
         #expect(error.message == message)
     }
 }

@@ -10,12 +10,12 @@ import Testing
         ("secret", false, "secret2", false), ("", true, "", true), ("", true, "secret", false),
         ("secret", true, "", true), ("secret", true, "other", false),
     ])
-    func onlyOurOwnIsBelieved(value: String, believesEmpty: Bool, said: String, isOurs: Bool) {
+    func onlyTheDomainsOwnMarkIsTrusted(value: String, believesEmpty: Bool, said: String, isOurs: Bool) {
         let mark = DatalessMark(value: Array(value.utf8), believesEmpty: believesEmpty)
         #expect(mark.believes(Array(said.utf8)) == isOurs)
     }
 
-    @Test func aNewDomainHasASecretAndAnOlderOneNone() throws {
+    @Test func onlyNewDomainsHaveASecret() throws {
         let (one, other, older) = (try BenchFolder(), try BenchFolder(), try BenchFolder())
         for folder in [one, other] { try folder.state.makeDomain() }
         try older.state.make()

@@ -37,7 +37,7 @@ import Threads
     }
 
     /// A program opens the folders after they were found to be unknown to the kernel, and before the change.
-    @Test func whatIsListedRightBeforeIsForgotten() async throws {
+    @Test func aListingBeforeAChangeIsInvalidated() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }

@@ -5,7 +5,7 @@ import Testing
 /// The names of a hard-linked file.
 @Suite struct LinkedNamesTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func theyAreAnOrderedSet(seed: UInt64) {
+    func namesAreAnOrderedSet(seed: UInt64) {
         var random = seed
         var names = LinkedNames()
         var model: [Node] = []

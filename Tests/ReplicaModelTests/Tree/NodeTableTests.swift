@@ -5,7 +5,7 @@ import Testing
 /// The compact data structures of a tree.
 @Suite struct NodeTableTests {
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func tableIsLikeADictionary(seed: UInt64) {
+    func aTableBehavesLikeADictionary(seed: UInt64) {
         var random = seed
         var table: NodeTable<ItemNumber> = [:]
         var model: [ItemNumber: Node] = [:]
@@ -25,7 +25,7 @@ import Testing
         #expect(Set(table.values.map(\.number)) == Set(model.keys), "seed \(seed)")
     }
 
-    @Test func aNameIsHandedToAnother() {
+    @Test func aNameMovesToAnotherNode() {
         let left = Node(number: ItemNumber(2), parent: nil, name: FileName("one"), kind: .file)
         let right = Node(number: ItemNumber(3), parent: nil, name: FileName("one"), kind: .file)
         var table: NodeTable<FileName> = [FileName("one"): left]
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a", String(repeating: "ä", count: 127), String(repeating: "x", count: 70_000)])
-    func baseGivesBackItsTexts(text: String) {
+    func aBaseReturnsItsTexts(text: String) {
         let version = ItemVersion(content: text + "c", metadata: text + "m")
         var base = Base(
             identifier: ItemIdentifier("i" + text), parent: .root, name: FileName("n" + text), version: version,

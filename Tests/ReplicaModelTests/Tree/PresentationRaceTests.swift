@@ -7,7 +7,7 @@ import Threads
 @Suite struct PresentationRaceTests {
     private let key = ItemPlace(folder: .root, name: FileName("name"))
 
-    @Test func onlyOnesOwnChangeIsTakenBack() {
+    @Test func onlyTheCallersChangeIsWithdrawn() {
         var changes = Presentations()
         let first = changes.add(key) { _ in .success(nil) }
         #expect(changes.add(key) { _ in .success(nil) } == nil)

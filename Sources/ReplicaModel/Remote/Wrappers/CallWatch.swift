@@ -128,7 +128,7 @@ final class CallWatch: Sendable {
     var isFullOfChanges: Bool { state.withLock { $0.isFull(ofChanges: true) } }
 
     /// No call may be silent for longer from now on: the domain stops.
-    func hurry(seconds: Double) { state.withLock { $0.longest = min($0.longest, seconds) } }
+    func limitSilence(seconds: Double) { state.withLock { $0.longest = min($0.longest, seconds) } }
 
     /// The call makes progress.
     func hear(_ progress: Progress) {

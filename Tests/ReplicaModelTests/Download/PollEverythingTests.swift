@@ -1,0 +1,69 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+import Threads
+
+@testable import ReplicaModel
+
+/// A store that looks for changes only where somebody waits for them, and forgets that when its look fails.
+private final class PolledStore: StoreWrapper {
+    struct Looks {
+        var isWanted = false
+        /// How many are still to fail, and how.
+        var failures = 0
+        var error = RemoteStoreError.serverUnreachable
+    }
+    let memory = MemoryStore()
+    let looks = Locked(Looks())
+    var store: any RemoteStore { memory }
+
+    func pollEverything() { looks.withLock { $0.isWanted = true } }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        let (isWanted, error) = looks.withLock { looks -> (Bool, RemoteStoreError?) in
+            defer { looks.isWanted = false }
+            guard looks.isWanted, looks.failures > 0 else { return (looks.isWanted, nil) }
+            looks.failures -= 1
+            return (true, looks.error)
+        }
+        if let error { throw error }
+        if isWanted { return try await memory.enumerateChanges(from: anchor) }
+        return ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: false)
+    }
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        try await body()
+    }
+}
+
+/// A wait is for all that the store has: a look everywhere that fails is made again.
+@Suite struct PollEverythingTests {
+    @Test(arguments: [RemoteStoreError.serverUnreachable, .malformedAnswer("nonsense")])
+    func aWaitEndsWithASuccessfulPoll(error: RemoteStoreError) async throws {
+        let polled = PolledStore()
+        let bench = try Bench(store: polled.memory, through: polled)
+        try await bench.settle()
+        polled.memory.write("news", to: "f")
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        polled.looks.withLock { ($0.failures, $0.error) = (6, error) }
+        let (domain, isDone) = (bench.domain, Locked(false))
+        let waiting = Task {
+            try await domain.waitForStabilization(isShown: true)
+            isDone.withLock { $0 = true }
+        }
+        for _ in 0..<200 where !isDone.withLock({ $0 }) {
+            bench.pass(400)
+            await bench.engine.receive()
+            _ = await bench.engine.send()
+            try await Task.sleep(for: .milliseconds(30))
+        }
+        #expect(isDone.withLock { $0 })
+        waiting.cancel()
+        #expect(polled.looks.withLock { $0.failures } == 0)
+        #expect(try bench.tree().keys.sorted() == ["f"])
+    }
+}
