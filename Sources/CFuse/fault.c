@@ -7,7 +7,7 @@
 
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 
-// A log that the line goes to as well, where standard error is another place.
+// A second log for the line, if it is not standard error.
 static volatile sig_atomic_t other = -1;
 
 static void say_to(int descriptor, const char *text) {

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The one timeout for effects of other threads and processes: far above what they take, also on a busy machine. Whoever
-/// tells a timeout of the product apart from an effect makes that one an hour.
+/// The one timeout for effects of other threads and processes: far above what they take, also on a busy machine. A test
+/// that distinguishes a timeout of the product from an effect sets that timeout to an hour.
 package let eventLimit = Duration.seconds(300)
 
 /// Waits for a condition, at most for ``eventLimit``.

@@ -13,7 +13,7 @@ package enum BoundedProgram {
         package var status: Int32
     }
 
-    /// Its descriptors 0, 1 and 2, and ours that belong to them.
+    /// Its descriptors 0, 1 and 2, and our ends of them.
     private struct Ends {
         var ours: [Int32] = []
         var its: [Int32] = []
@@ -37,7 +37,7 @@ package enum BoundedProgram {
         guard let child else { return nil }
         let deadline = ContinuousClock.now + .seconds(seconds)
         if let input {
-            // One that ended already gets nothing.
+            // It may have ended already.
             _ = input.withUnsafeBytes { send(ends.ours[1], $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             shutdown(ends.ours[1], Int32(SHUT_WR))
         }
@@ -52,7 +52,7 @@ package enum BoundedProgram {
         return Result(output: output, errors: errors, status: status)
     }
 
-    /// Ours are the end of its output, and with an input that of the input and that of its errors.
+    /// Our ends are that of its output, and if it gets an input, those of its input and its errors.
     private static func ends(isApart: Bool) -> Ends? {
         var (output, input, errors): ([Int32], [Int32], [Int32]) = ([-1, -1], [-1, -1], [-1, -1])
         guard cl_pipe2(&output, O_CLOEXEC) == 0 else { return nil }
@@ -111,7 +111,7 @@ package enum BoundedProgram {
         }
     }
 
-    /// The exit status; minus the signal.
+    /// The exit status, or the negative number of the signal.
     private static func wait(_ child: pid_t, until deadline: ContinuousClock.Instant) -> Int32? {
         var status: Int32 = 0
         while waitpid(child, &status, WNOHANG) != child {

@@ -1,8 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// The folder of `.logins`, opened once and checked: in a folder that others can write to, the file could be an old one or a link.
-/// Everything in it is reached by its descriptor.
+/// The folder of `.logins`, opened once and checked: in a folder that others can write to, the file could be an older one or a link.
+/// Everything in it is accessed through its descriptor.
 final class LoginFolder {
     static let file = ".logins"
     private static let new = ".logins.new"
@@ -38,7 +38,7 @@ final class LoginFolder {
         }
     }
 
-    /// What is kept; nothing where there is no file.
+    /// The saved logins; empty if there is no file.
     func table() throws(SecretError) -> LoginTable {
         let found = openat(descriptor, Self.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
         if found < 0, errno == ENOENT { return LoginTable() }
@@ -52,7 +52,7 @@ final class LoginFolder {
         return try LoginTable(file.text(), called: name)
     }
 
-    /// Has it for this process alone, until it is closed.
+    /// Locks it for this process until it is closed.
     func lock(seconds: Double) throws(SecretError) {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -64,9 +64,9 @@ final class LoginFolder {
         }
     }
 
-    /// Replaces the file; an empty table needs none.
+    /// Replaces the file, or removes it if the table is empty.
     func write(_ table: LoginTable) throws(SecretError) {
-        // Of a command that was killed.
+        // Left by a command that was killed.
         unlinkat(descriptor, Self.new, 0)
         if table.entries.isEmpty {
             guard unlinkat(descriptor, Self.file, 0) == 0 || errno == ENOENT else { throw failure() }
@@ -84,7 +84,7 @@ final class LoginFolder {
         fsync(descriptor)
     }
 
-    /// Makes a folder, and those above it.
+    /// Creates a folder and its parents.
     static func make(_ path: FilePath) throws(SecretError) {
         var parents: [FilePath] = []
         var path = path

@@ -1,9 +1,9 @@
 import PercentEncoding
 
-/// What a login is for: a server, or a bucket, and an account there. All folders of one share the login, so this is a store's URL
+/// The server or bucket, and the account there, that a login is for. All its folders share the login, so this is a store's URL
 /// without its path.
 package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
-    /// As a URL. It contains no secret.
+    /// The place as a URL, without secrets.
     package let text: String
     /// The user in the URL, percent-encoded in one way.
     package let user: String?
@@ -14,18 +14,18 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// Schemes of stores that need no login of ours.
+    /// Schemes of stores that need no saved login.
     private static let without: Set = ["file", "sftp"]
-    /// The options of a URL that say where a login goes, by scheme; those of a scheme that is not listed all do.
+    /// The options of a URL that are part of the place, by scheme; for a scheme that is not listed, all are.
     private static let relevant: [String: Set<String>] = ["dav": [], "davs": [], "s3": ["endpoint", "profile"]]
-    /// Schemes whose hosts are those of the network, which are the same in upper and in lower case.
+    /// Schemes with host names, which are case-insensitive.
     private static let caseless: Set = ["dav", "davs"]
 
     /// Nil for a store without a login: a directory, or a server that ssh reaches.
     package init?(_ url: StoreURL) {
         guard !Self.without.contains(url.scheme) else { return nil }
         guard StoreURL.beginning(of: url.scheme).hasSuffix("/") else {
-            // One for all remotes: that of rclone's own configuration.
+            // One login for all remotes: the password of rclone's configuration.
             self.init(scheme: url.scheme, user: nil, host: "", options: "")
             return
         }
@@ -49,7 +49,7 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
         SecretLines.string(option.prefix { $0 != UInt8(ascii: "=") })
     }
 
-    /// By name; those of one name as they are in the URL, where the first or the last may be the one that counts.
+    /// Sorted by name; options of the same name keep their order, because the first or the last may apply.
     private static func ordered(_ options: [(name: String, text: String)]) -> [String] {
         options.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element.text)
     }
@@ -68,7 +68,7 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Users
 
-    /// The same for another user.
+    /// The same place with another user.
     package func of(user: String) -> LoginPlace {
         LoginPlace(scheme: scheme, user: PercentText.encoded(user.utf8), host: host, options: options)
     }
@@ -82,12 +82,12 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Every spelling of a user is one place.
+    /// All spellings of a user are the same place.
     private static func normal(_ user: String) -> String {
         decoded(user).map { PercentText.encoded($0.utf8) } ?? user
     }
 
-    /// Whether a login stored for another place applies here: the same place in another spelling, or any user if none is named.
+    /// Whether a login saved for another place applies here: the same place in another spelling, or for any user if none is named.
     func takes(_ other: String) -> Bool {
         guard let url = try? StoreURL(other), let place = LoginPlace(url) else { return false }
         return (place.scheme, place.host, place.options) == (scheme, host, options)

@@ -1,5 +1,5 @@
-/// The text of the file of logins: a section `[URL]` of `name=value` for each, or `[URL] secret-service` alone for one that is kept
-/// there.
+/// The text of the file of logins: for each a section `[URL]` of `name=value` lines, or only `[URL] secret-service` if the Secret Service
+/// has it.
 struct LoginTable {
     /// One login.
     enum Entry: Equatable {
@@ -14,7 +14,7 @@ struct LoginTable {
 
     init() {}
 
-    /// - Parameter name: What messages call the file.
+    /// - Parameter name: The file's name in messages.
     init(_ text: String, called name: String) throws(SecretError) {
         var place: String?
         for (index, line) in SecretLines.lines(of: text).enumerated() {
@@ -41,7 +41,7 @@ struct LoginTable {
         SecretError(message: "\(name): line \(index + 1) is neither [URL] nor name=value")
     }
 
-    /// - Throws: If it would not be read as this table.
+    /// - Throws: If it could not be parsed back into this table.
     func text() throws(SecretError) -> String {
         var lines = ["# What 'replica login' keeps; 'replica logout' removes it."]
         for (place, entry) in entries.sorted(by: { $0.key < $1.key }) {

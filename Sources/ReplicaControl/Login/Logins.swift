@@ -2,17 +2,17 @@ import ChildProcess
 import Glibc
 package import SystemPackage
 
-/// The logins that `replica login` keeps: in the Secret Service where the user has one, else in a file that only they can read. The file
-/// lists both kinds.
+/// The logins that `replica login` saves: in the Secret Service if the user has one, otherwise in a file that only the user can read. The
+/// file lists both kinds.
 package struct Logins {
-    /// Where a login is kept.
+    /// Where a login is saved.
     package enum Keeper: Equatable, Sendable {
         case secretService
-        /// And why not in the Secret Service, if there is one.
+        /// With the reason why not in the Secret Service, if there is one.
         case file(FilePath, refusal: String?)
     }
 
-    /// What is to be seen of a login without asking for it.
+    /// What is known of a login without reading its secrets.
     package enum State: Equatable, Sendable {
         case none
         case kept(Keeper)
@@ -22,19 +22,19 @@ package struct Logins {
     /// A folder that only its owner can write to.
     private let folder: FilePath
     private let service: SecretService?
-    /// Seconds that another command may take.
+    /// How long to wait for another command, in seconds.
     private let lockSeconds: Double
     /// The file.
     package var path: FilePath { folder.appending(LoginFolder.file) }
 
     /// - Parameters:
     ///   - folder: Where the domains are.
-    ///   - service: Where secrets are kept rather than in the file, if it is there.
+    ///   - service: Preferred to the file if it is available.
     package init(folder: FilePath, service: SecretService?, lockSeconds: Double = 10) {
         (self.folder, self.service, self.lockSeconds) = (folder, service, lockSeconds)
     }
 
-    /// Those of this process's user; nil where no home is to be found.
+    /// The logins of this process's user; nil if there is no home directory.
     package static var own: Logins? {
         let environment = ["XDG_DATA_HOME", "HOME"].reduce(into: [String: String]()) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }
@@ -50,8 +50,8 @@ package struct Logins {
         return try folder.table()
     }
 
-    /// The place under which there is a login for one: itself, or, where no user is named, the only one of a user there.
-    /// - Parameter last: That which was used last, which is taken if there are several.
+    /// The saved place that applies to a place: itself, or if it names no user, the only saved one with a user.
+    /// - Parameter last: The place used last, which is chosen if there are several.
     private func kept(_ place: LoginPlace, in table: LoginTable, last: String?) throws(SecretError) -> String? {
         if table.entries[place.text] != nil { return place.text }
         let others = table.entries.keys.filter(place.takes)
@@ -63,7 +63,7 @@ package struct Logins {
         return others.first
     }
 
-    /// That which a place that is listed is in.
+    /// Where the login of a listed place is saved.
     private func service(of place: String) throws(SecretError) -> SecretService {
         guard let service else {
             throw SecretError(message: "the login for \(place) is in the Secret Service, which is not available")
@@ -71,25 +71,25 @@ package struct Logins {
         return service
     }
 
-    // MARK: Using them
+    // MARK: Reading
 
-    /// A login that is kept.
+    /// A saved login.
     package struct Kept: Sendable {
         package let secrets: [String: String]
-        /// The place that it is kept for.
+        /// Its place.
         package let place: String
     }
 
-    /// The secrets for a store; none where none are kept. The user may be prompted to unlock the keyring.
-    /// - Throws: Why what is kept can't be had, in one line.
+    /// The secrets for a store; empty if none are saved. The user may be prompted to unlock the keyring.
+    /// - Throws: If the saved login can't be read: the reason in one line.
     package func secrets(for url: StoreURL) throws(SecretError) -> [String: String] { try find(url)?.secrets ?? [:] }
 
     /// The login for a store.
     /// - Parameters:
     ///   - last: The place whose login was used last, if that is known.
     ///   - mayAsk: Whether the user may be prompted to unlock the keyring.
-    /// - Returns: Nil where none is kept.
-    /// - Throws: Why what is kept can't be had, in one line.
+    /// - Returns: Nil if none is saved.
+    /// - Throws: If the saved login can't be read: the reason in one line.
     package func find(_ url: StoreURL, last: String? = nil, mayAsk: Bool = true) throws(SecretError) -> Kept? {
         guard let place = LoginPlace(url) else { return nil }
         let table = try table()
@@ -100,7 +100,7 @@ package struct Logins {
         return Kept(secrets: try SecretLines.secrets(in: found, called: "the login for \(text)"), place: text)
     }
 
-    /// What is to be seen of a store's login; nobody is asked anything.
+    /// What is known of a store's login, without a prompt.
     package func state(of url: StoreURL, last: String? = nil) -> State {
         guard let place = LoginPlace(url) else { return .none }
         do throws(SecretError) {
@@ -117,15 +117,15 @@ package struct Logins {
         }
     }
 
-    // MARK: Changing them
+    // MARK: Changing
 
-    /// Keeps a login, instead of one that is kept for the place already.
-    /// - Throws: If it can't be kept, or could not be read again; then what was kept before is unchanged.
+    /// Saves a login, replacing an earlier one of the same place.
+    /// - Throws: If it can't be saved, or could not be read back; the earlier one is unchanged then.
     package func keep(_ secrets: [String: String], for place: LoginPlace) throws(SecretError) -> Keeper {
         _ = try SecretLines.text(of: secrets)
         try LoginFolder.make(folder)
         let keeper = try changing { (folder: LoginFolder, table: inout LoginTable) throws(SecretError) -> Keeper in
-            // It has to fit into the file wherever it is kept in the end.
+            // It must fit into the file even if the Secret Service gets it.
             let old = table.entries[place.text]
             table.entries[place.text] = .secrets(secrets)
             _ = try table.text()
@@ -144,7 +144,7 @@ package struct Logins {
         if presence == .answers {
             do throws(SecretError) {
                 if old == nil {
-                    // First, so that logout finds what a command left that was killed.
+                    // First, so that logout finds the login if this command is killed.
                     table.entries[place] = .elsewhere
                     try folder.write(table)
                 }
@@ -155,7 +155,7 @@ package struct Logins {
                 refusal = error.message
             }
         }
-        // Nor is what was there before left behind.
+        // The earlier one is removed too.
         do throws(SecretError) {
             if case .silent(let reason) = presence { throw SecretError(message: reason) }
             if old == .elsewhere { try service(of: place).forget(place) }
@@ -169,9 +169,9 @@ package struct Logins {
         return .file(path, refusal: refusal)
     }
 
-    /// Forgets the login for a place.
+    /// Removes the login of a place.
     /// - Parameter last: The place whose login was used last, if that is known.
-    /// - Returns: The place that it was kept for; nil if there was none.
+    /// - Returns: Its place; nil if there was none.
     package func forget(_ place: LoginPlace, last: String? = nil) throws(SecretError) -> String? {
         let removed = try changing { (_: LoginFolder, table: inout LoginTable) throws(SecretError) -> String? in
             guard let text = try kept(place, in: table, last: last) else { return nil }
@@ -182,7 +182,7 @@ package struct Logins {
         return removed ?? nil
     }
 
-    /// One at a time.
+    /// Runs `body` while no other process changes the logins.
     /// - Returns: Nil if there is no folder.
     private func changing<Value>(
         _ body: (LoginFolder, inout LoginTable) throws(SecretError) -> Value

@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// Why secrets can't be had, in one line.
+/// The reason why secrets can't be read or saved, in one line.
 package struct SecretError: Error, Equatable {
     package let message: String
 }
@@ -11,23 +11,23 @@ package struct SecretFile {
     private let file: FileDescriptor
     private let name: String
 
-    /// Bytes of one, at most.
+    /// The maximum size of a file, in bytes.
     static let longest = 64 << 10
 
     /// Opens and checks it.
-    /// - Parameter name: What messages call it.
+    /// - Parameter name: Its name in messages.
     /// - Throws: If it is missing, is not a regular file, belongs neither to this user nor to root, or can be read or written by
     ///   anybody but its owner.
     package init(_ path: FilePath, called name: String) throws(SecretError) {
-        // NONBLOCK: a fifo put there must not hang the mount. What is checked is what was opened, so no link that is
-        // changed in between gets around it.
+        // NONBLOCK: a fifo must not block the mount. The checks are made on the open file, so they can't be bypassed by a
+        // link that is changed in between.
         let file = open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw SecretError(message: "\(name): \(Errno(rawValue: errno))") }
         try self.init(descriptor: file, called: name)
     }
 
-    /// Makes a file that did not exist, and syncs it. What can't be written whole is removed.
-    /// - Parameter folder: The descriptor of the folder that a relative path begins in.
+    /// Creates a file that must not exist, and syncs it. If it can't be written completely, it is removed.
+    /// - Parameter folder: The descriptor of the folder that a relative path starts from.
     package static func make(_ path: UnsafePointer<CChar>, in folder: Int32 = AT_FDCWD, _ text: String) throws(Errno) {
         let file = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Errno(rawValue: errno) }
@@ -41,7 +41,7 @@ package struct SecretFile {
         }
     }
 
-    /// Checks one that is open, which it owns from then on.
+    /// Checks an open file, and takes ownership of the descriptor.
     init(descriptor: Int32, called name: String) throws(SecretError) {
         (file, self.name) = (FileDescriptor(rawValue: descriptor), name)
         do throws(SecretError) { try check() } catch {
@@ -50,7 +50,7 @@ package struct SecretFile {
         }
     }
 
-    /// Ends its use.
+    /// Closes it.
     package func close() {
         Glibc.close(file.rawValue)
     }

@@ -1,13 +1,13 @@
-/// Secrets as lines of `name=value`, as they are in files and in the Secret Service. They are compared byte by byte: for Swift, a `=` with a
+/// Secrets as lines of `name=value`, the form in files and in the Secret Service. They are compared byte by byte: for Swift, a `=` with a
 /// combining character after it is another Character, and a CR with a LF is one.
 package enum SecretLines {
-    /// Bytes of one login, at most: what `secret-tool` reads.
+    /// The maximum size of a login, in bytes: what `secret-tool` reads.
     package static let longest = 8_191
 
-    /// The secrets in lines of `name=value`. Empty lines and those that begin with `#` are passed over; white space around the name and a
+    /// The secrets in lines of `name=value`. Empty lines and those that start with `#` are skipped; white space around the name and a
     /// CR at the end of a line are not part of it.
-    /// - Parameter name: What messages call the text.
-    /// - Throws: Where a line is none of these.
+    /// - Parameter name: The text's name in messages.
+    /// - Throws: If a line is invalid.
     package static func secrets(in text: String, called name: String) throws(SecretError) -> [String: String] {
         var secrets: [String: String] = [:]
         for (index, line) in lines(of: text).enumerated() where !isComment(line) {
@@ -19,8 +19,8 @@ package enum SecretLines {
         return secrets
     }
 
-    /// The lines of a login that is to be kept.
-    /// - Throws: If they would not be read as this login.
+    /// The lines of a login to be saved.
+    /// - Throws: If they could not be parsed back into this login.
     package static func text(of secrets: [String: String]) throws(SecretError) -> String {
         guard !secrets.contains(where: { hasControl($0.key) || hasControl($0.value) }) else {
             throw SecretError(message: "the login contains control characters")
@@ -31,22 +31,22 @@ package enum SecretLines {
         }
     }
 
-    /// A text that is about to be written, which all who write one ask for.
-    /// - Throws: If it is too long for those who read it, or is not read as the value that it is written for.
+    /// Checks a text before it is written.
+    /// - Throws: If it is too long for its readers, or could not be parsed back.
     static func readingBack<Value: Equatable>(
         _ text: String, as value: Value, longest: Int, _ read: (String) throws(SecretError) -> Value
     ) throws(SecretError) -> String {
         guard text.utf8.count <= longest else {
             throw SecretError(message: "no login was saved: at most \(longest) bytes can be stored")
         }
-        // Why it can't be read does not matter to the user who typed it.
+        // The parser's reason is of no use to the user who typed it.
         guard let found = try? read(text), found == value else {
             throw SecretError(message: "no login was saved: it could not be read back")
         }
         return text
     }
 
-    /// Whether a terminal could take a part of it for a command.
+    /// Whether it contains control characters, which a terminal could interpret.
     package static func hasControl(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
     }

@@ -1,25 +1,25 @@
 import ChildProcess
 import Glibc
 
-/// The Secret Service of a user's session (org.freedesktop.secrets), by `secret-tool` of libsecret: a keyring of the desktop, which is
-/// encrypted and opened when they log in. Secrets pass by pipes, never by arguments.
+/// The Secret Service of a user's session (org.freedesktop.secrets), through `secret-tool` of libsecret: the desktop's keyring, which is
+/// encrypted and unlocked at login. Secrets are passed through pipes, never as arguments.
 package struct SecretService: Sendable {
-    /// Whether there is one.
+    /// Whether it is available.
     enum Presence: Equatable {
         case absent
-        /// There is one that can't be used, and why.
+        /// It can't be used, with the reason.
         case silent(String)
         case answers
     }
 
-    /// That of this process's session.
+    /// The Secret Service of this process's session.
     package static let session = SecretService()
 
-    /// Seconds for it to answer; more while the user is prompted to unlock the keyring.
+    /// The timeout of an answer, in seconds; longer while the user is prompted to unlock the keyring.
     private static let (answerSeconds, promptSeconds) = (10.0, 120.0)
     private static let programs = ["/usr/bin/secret-tool", "/usr/local/bin/secret-tool"]
 
-    /// Root has none: what root mounts at boot has no session.
+    /// Root has none: a mount at boot has no session.
     var presence: Presence {
         guard geteuid() != 0, let program = Self.program else { return .absent }
         guard let result = run(program, ["lookup"], "", seconds: Self.answerSeconds) else {
@@ -28,8 +28,8 @@ package struct SecretService: Sendable {
         return result.status == 0 || result.errors.isEmpty ? .answers : .absent
     }
 
-    /// Keeps a login, instead of one that is kept for the place already.
-    /// - Throws: Also if something else is kept than was said.
+    /// Saves a login, replacing an earlier one of the same place.
+    /// - Throws: Also if it saved another text than the given one.
     func keep(_ secrets: [String: String], for place: String) throws(SecretError) {
         let text = try SecretLines.text(of: secrets)
         let label = ["store", "--label=replica: \(place)"]
@@ -41,15 +41,15 @@ package struct SecretService: Sendable {
     }
 
     /// - Parameter mayAsk: Whether the user may be prompted to unlock the keyring, for which there are two minutes.
-    /// - Returns: Nil if there is nothing.
+    /// - Returns: Nil if it has none.
     func find(_ place: String, mayAsk: Bool = true) throws(SecretError) -> String? {
         if !mayAsk, try !hasOpen(place) { return nil }
-        // It says nothing where it finds nothing.
+        // No output means that nothing was found.
         let result = try checked(["lookup"], place, seconds: Self.promptSeconds) { $0.status == 0 || $0.errors.isEmpty }
         return result.status == 0 ? result.output : nil
     }
 
-    /// Removes what is kept for a place. The user may be prompted to unlock the keyring, because only what is open can be removed.
+    /// Removes the login of a place. The user may be prompted to unlock the keyring, because a locked one can't be changed.
     func forget(_ place: String) throws(SecretError) {
         try clear(place)
         guard try has(place) else { return }
@@ -62,20 +62,20 @@ package struct SecretService: Sendable {
         _ = try checked(["clear"], place, seconds: Self.promptSeconds) { $0.status == 0 || $0.errors.isEmpty }
     }
 
-    /// Whether it has one. Nobody is asked to open the keyring.
+    /// Whether it has a login, without a prompt to unlock the keyring.
     func has(_ place: String) throws(SecretError) -> Bool { try !search(place).isEmpty }
 
-    /// Whether it has one that can be read without asking anybody.
+    /// Whether it has a login that can be read without a prompt.
     private func hasOpen(_ place: String) throws(SecretError) -> Bool {
         try search(place).split(separator: "\n").contains { $0.hasPrefix("secret = ") }
     }
 
-    /// The program's description of what is kept for a place; nothing if there is none. Of a locked one it has no secret.
+    /// The program's description of the login of a place; empty if there is none. It has no secret if the keyring is locked.
     private func search(_ place: String) throws(SecretError) -> String {
         try checked(["search"], place, seconds: Self.answerSeconds) { $0.status == 0 || $0.errors.isEmpty }.output
     }
 
-    /// Why nothing is found for a place that is listed.
+    /// Why nothing is found for a listed place.
     func absence(of place: String) throws(SecretError) -> SecretError {
         if try has(place) { return Self.closed(place) }
         return SecretError(
@@ -118,7 +118,7 @@ package struct SecretService: Sendable {
             input: Array(input.utf8))
     }
 
-    /// What finds the session's bus.
+    /// The variables that locate the session's bus.
     private static var environment: [String: String] {
         ["HOME", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"].reduce(into: [:]) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }

@@ -22,7 +22,7 @@ struct Unrecorded {
         nodes[node.number] = node
     }
 
-    /// Records that the item was removed for good.
+    /// Records that the item was removed permanently.
     mutating func remove(_ number: ItemNumber) {
         nodes[number] = nil
         removed.insert(number)

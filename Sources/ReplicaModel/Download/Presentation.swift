@@ -84,7 +84,7 @@ struct Presentations {
     private var added: UInt64 = 0
     /// Names that changed without the kernel's knowledge, and how many invalidations of each it has not carried out yet.
     ///
-    /// A rename of such a name moves what the kernel still has there: it shows that item under the new name for good.
+    /// A rename of such a name moves what the kernel still has there: it shows that item under the new name permanently.
     private var unreported: [ItemPlace: Int] = [:]
 
     /// Names of which the kernel has not carried out all invalidations.

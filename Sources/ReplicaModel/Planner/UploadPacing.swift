@@ -1,4 +1,4 @@
-/// How long an uploading task rests between two calls, in seconds.
+/// The pause of an uploading task between two calls, in seconds.
 ///
 /// Zero unless something was edited a moment ago. Then on average a third of one task is active, and a single task uses
 /// a quarter of its time. Calls that are slow by themselves, as over a network, are hardly delayed.

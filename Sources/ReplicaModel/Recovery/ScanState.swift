@@ -24,7 +24,7 @@ struct ScanState {
         missingByInode[node.fingerprint.inode] = node
     }
 
-    /// Called when the node was found, or is gone for good.
+    /// Called when the node was found, or was removed permanently.
     mutating func forget(_ node: Node) { missing[node.number] = nil }
 
     func isMissing(_ node: Node) -> Bool { missing[node.number] != nil }

@@ -16,7 +16,7 @@ final class Sender: Sendable {
     /// Whether the task has to end, because a call was not answered in time.
     var isGivenUp: Bool { state.withLock { $0.isCancelled || $0.isAbandoned } }
 
-    /// Whether somebody else has taken over what the task would have done.
+    /// Whether another task has taken over its work.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     func start(on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Void) {
@@ -41,7 +41,7 @@ final class Sender: Sendable {
         task?.cancel()
     }
 
-    /// The call that the task waited for was abandoned: it does nothing more, and somebody will take over.
+    /// The call that the task waited for was abandoned: it does nothing more, and another task takes over.
     func stop() { state.withLock { $0.isAbandoned = true } }
 
     /// Takes over from the task.

@@ -135,7 +135,7 @@ package struct LoginFlow: Sendable {
         do { return try JSONDecoder().decode(Value.self, from: Data(bytes)) } catch { throw strange }
     }
 
-    /// A token as it goes into a form.
+    /// A token, encoded for a form.
     static func token(_ begun: Begun) throws(ServerFailure) -> String {
         let token = begun.poll.token
         guard (1...512).contains(token.utf8.count), token.utf8.allSatisfy(PercentText.isAlphanumeric) else {

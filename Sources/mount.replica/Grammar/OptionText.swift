@@ -19,7 +19,7 @@ enum OptionText {
         return parts
     }
 
-    /// One option's text as it stands in a list.
+    /// One option, as written in a list.
     static func escaped(_ option: [UInt8]) -> [UInt8] {
         option.flatMap { byte in
             byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]

@@ -5,7 +5,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// What a store is told in confidence, from where it is found first: the file of `credentials=`, what `replica login` keeps, and
+/// The secrets of a store, from the first of these that has them: the file of `credentials=`, what `replica login` keeps, and
 /// for S3 the environment of Amazon's tools.
 enum StoreSecrets {
     /// - Parameter state: The domain's, where the login that it used last is noted.

@@ -1,7 +1,7 @@
 import Glibc
 import ReplicaControl
 
-/// Asks at the terminal for what a store wants.
+/// Asks at the terminal for the login that a store requires.
 enum AskedLogin {
     /// - Throws: `usage` if there is no terminal, `interrupted` if the user gives up.
     static func ask(_ url: StoreURL) throws -> StoreLogin {
@@ -34,7 +34,7 @@ enum AskedLogin {
         return StoreLogin(secrets: secrets, place: place, store: url, user: user)
     }
 
-    /// Of a program that names its secrets in its own way.
+    /// For a store program that names its secrets itself.
     private static func other(_ url: StoreURL, _ place: LoginPlace, _ terminal: Terminal) throws -> StoreLogin {
         var secrets: [String: String] = [:]
         while true {
@@ -51,7 +51,7 @@ enum AskedLogin {
         return StoreLogin(secrets: secrets, place: place, store: url.text)
     }
 
-    /// What is to be said of a store without a login.
+    /// The message for a store without a login.
     static func none(_ url: StoreURL) -> String {
         url.scheme == "sftp"
             ? "ssh logs in by itself, by a key: there is no login to save for \(url)" : "\(url) has no login"

@@ -8,14 +8,14 @@ struct GrantedLogin: Decodable {
     let user: String
     let password: String
 
-    /// Has the user grant access on the server's page, and waits for it.
+    /// Waits until the user grants access on the server's page.
     static func ask(_ url: String) throws -> GrantedLogin {
         let search = StoreSearch.own
         guard let program = search.installed().first(where: { $0.scheme == "davs" })?.path.string else {
             throw ControlFailure(.badStore, "there is no \(StoreSearch.program(of: "davs")) in \(search.words)")
         }
         let (line, code) = try MountProgram.run(program, ["--login", url].map { Array($0.utf8) }, readsOutput: true)
-        // It says by itself what is wrong.
+        // It has printed the reason.
         guard code == 0 else { throw ExitReason.failed }
         do { return try ControlLine.decode(GrantedLogin.self, from: line) } catch {
             throw ControlFailure(.failed, "\(program) does not say what was granted")

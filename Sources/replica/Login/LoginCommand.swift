@@ -29,7 +29,7 @@ struct Login: ParsableCommand {
             return try keep(login)
         }
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(file))
-        // Before anybody is asked: what is there stays.
+        // Before the user is asked: an existing file is not replaced.
         let output = try NewSecretFile(path)
         let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
         try output.write(login.secrets)

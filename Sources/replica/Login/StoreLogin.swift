@@ -2,18 +2,18 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// A login that was asked for.
+/// A login that the user entered.
 struct StoreLogin {
     let secrets: [String: String]
     let place: LoginPlace
-    /// The URL of a store that it is for.
+    /// The URL of its store.
     let store: String
 
     init(secrets: [String: String], place: LoginPlace, store: String) {
         (self.secrets, self.place, self.store) = (secrets, place, store)
     }
 
-    /// Of a user, who is then in the URL: a login of another one on the server may be kept later.
+    /// With its user in the URL: a login of another user on the server may be saved later.
     init(secrets: [String: String], place: LoginPlace, store: StoreURL, user: String) {
         let named = place.of(user: user)
         let beginning = StoreURL.beginning(of: store.scheme)
@@ -22,12 +22,12 @@ struct StoreLogin {
     }
 }
 
-/// A file for a login that did not exist before.
+/// A new file for a login.
 struct NewSecretFile {
     private let path: [CChar]
     private let name: String
 
-    /// - Throws: If it is there, or can't be created. It is made when there is something to write.
+    /// - Throws: If it exists, or can't be created. It is created when it is written.
     init(_ path: [UInt8]) throws {
         self.path = path.map { CChar(bitPattern: $0) } + [0]
         name = String(decoding: path, as: UTF8.self)
@@ -44,7 +44,7 @@ struct NewSecretFile {
         ControlFailure(.failed, "\(name): \(Errno(rawValue: error))")
     }
 
-    /// Makes it, with lines of `name=value`.
+    /// Creates it, with lines of `name=value`.
     func write(_ secrets: [String: String]) throws {
         let text = try SecretLines.text(of: secrets)
         do throws(Errno) { try SecretFile.make(path, text) } catch { throw failure(error.rawValue) }

@@ -2,7 +2,7 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// The terminal at which the user is asked.
+/// The terminal of the user.
 final class Terminal {
     private let descriptor: Int32
 
@@ -19,11 +19,11 @@ final class Terminal {
     deinit { close(descriptor) }
 
     func say(_ text: String) {
-        // A terminal that is gone shows itself at the answer.
+        // If the terminal is gone, reading the answer fails.
         _ = try? FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
     }
 
-    /// What the user types, shown as they do.
+    /// Reads a line with echo.
     func answer(_ question: String, mayBeEmpty: Bool = false) throws -> String {
         try ask(question, mayBeEmpty) {
             var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ final class Terminal {
         }
     }
 
-    /// The same, not shown.
+    /// Reads a line without echo.
     func secret(_ question: String, mayBeEmpty: Bool = false) throws -> String {
         var modes = termios()
         guard tcgetattr(descriptor, &modes) == 0 else { throw Errno(rawValue: errno) }
@@ -40,7 +40,7 @@ final class Terminal {
         silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         let signals = HeldSignals()
         defer { signals.release() }
-        // What was typed before the question is shown already, so it is dropped.
+        // Input typed before the question was echoed already, so it is dropped.
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw Errno(rawValue: errno) }
         defer { tcsetattr(descriptor, TCSADRAIN, &modes) }
         return try ask(question, mayBeEmpty) {
@@ -50,7 +50,7 @@ final class Terminal {
                 tcsetattr(self.descriptor, TCSADRAIN, &modes)
                 self.say("\n")
                 signals.release()
-                // It was stopped, and goes on.
+                // It was stopped, and continues.
                 signals.hold()
                 tcsetattr(self.descriptor, TCSAFLUSH, &silent)
                 self.say(question)
@@ -71,7 +71,7 @@ final class Terminal {
     }
 
     /// A line, edited as the terminal itself would.
-    /// - Parameter wait: Called again and again while nothing is typed.
+    /// - Parameter wait: Called repeatedly while there is no input.
     private func silentLine(_ wait: () -> Void) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: 0..<2) func changesOnOneSideAfterTheOtherConverge(number: Int) async throws {
         try await Self.live(seed: Self.first + number) { trial, random, round in
             let place = round % 3 == 0 ? trial.store : trial.mount
-            return [await Life(place, trial, &random, names).work(80)]
+            return [try await Life(place, trial, &random, names).work(80)]
         }
     }
 
@@ -26,7 +26,7 @@ import Testing
             var traces: [Life.Trace] = []
             for part in 0..<4 {
                 if part > 0 { try await trial.shell("kill_daemon; mount_it") }
-                traces.append(await Life(trial.mount, trial, &random, names, canLink: true).work(20))
+                traces.append(try await Life(trial.mount, trial, &random, names, canLink: true).work(20))
             }
             return traces
         }
@@ -38,7 +38,7 @@ import Testing
             let there = Life(trial.store, trial, &random, ["c", "d"])
             async let ours = here.work(60)
             async let theirs = there.work(60)
-            return await [ours, theirs]
+            return try await [ours, theirs]
         }
     }
 
@@ -114,7 +114,7 @@ private struct Life: Sendable {
         seed = random.next()
     }
 
-    func work(_ count: Int) async -> Trace {
+    func work(_ count: Int) async throws -> Trace {
         try await onThread {
             var random = SeededGenerator(seed)
             let (ours, native) = (Caller(place), Caller(plain))

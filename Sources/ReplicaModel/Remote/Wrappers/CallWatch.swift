@@ -169,7 +169,7 @@ final class CallWatch: Sendable {
         return try result.get()
     }
 
-    /// Makes a call in the current task, for a caller that somebody else can stand in for.
+    /// Makes a call in the current task, for a caller that another one can replace.
     /// - Parameters:
     ///   - cancel: Cancels the current task.
     ///   - abandon: Called with the error if the call does not even end then. The task has to end after the call, and what
@@ -231,7 +231,7 @@ final class CallWatch: Sendable {
         case silent
         case abandoned
 
-        /// What the caller is told: whether a silent call did something is not known if it gave up.
+        /// The error for the caller: after a timeout it is unknown whether the call did something.
         func outcome<Value>(
             of result: Result<Value, RemoteStoreError>, _ key: Key
         ) -> Result<Value, RemoteStoreError> {

@@ -118,7 +118,7 @@ private final class ClosableSink: ContentSink {
         (self.sink, self.heard) = (sink, heard)
     }
 
-    /// Returns when nobody writes any more.
+    /// Returns when no writer is left.
     func close() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
