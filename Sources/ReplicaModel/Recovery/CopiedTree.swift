@@ -24,6 +24,12 @@ struct CopiedTree {
     func adopt() throws {
         try update(.root, FileFingerprint(try FileStatus(descriptor: root)))
         try adoptEntries(of: .root, in: root)
+        // If this run ends before the scan, the next one makes it.
+        try Meta.scan.write(String(ScanMode.afterExchange.rawValue), to: rows)
+        // Tools that copy sync nothing, but the rows say what is on the disk.
+        let folder = try BackingPath(root: root).open(O_RDONLY | O_DIRECTORY)
+        defer { close(folder) }
+        try Errno.check(syncfs(folder))
     }
 
     private func adoptEntries(of number: ItemNumber, in folder: Int32) throws {
@@ -34,18 +40,32 @@ struct CopiedTree {
                 continue
             }
             let place = BackingPath(folder: folder, name: row.name)
-            let fingerprint = FileFingerprint(line.status)
-            guard row.kind == .folder || !fingerprint.hasOtherBytes(than: row.fingerprint) else { continue }
-            do throws(Errno) { try restore(place, of: row, line) } catch {
-                if error == .stale { continue }
-                throw error
+            guard row.kind == .folder || isCopy(FileFingerprint(line.status), of: row) else { continue }
+            do {
+                if row.kind == .folder { try adoptFolder(row, place) }
+                try restore(place, of: row, line)
+                try update(ItemNumber(row.number), FileFingerprint(try place.status()))
+            } catch let error as Errno where ![.noSpace, .readOnlyFileSystem].contains(error) {
+                continue  // What can't be read or restored is left to the scan.
             }
-            try update(ItemNumber(row.number), FileFingerprint(try place.status()))
-            guard row.kind == .folder else { continue }
-            let below = try place.open(CL_O_PATH | O_DIRECTORY)
-            defer { close(below) }
-            try adoptEntries(of: ItemNumber(row.number), in: below)
         }
+    }
+
+    private func adoptFolder(_ row: ItemRow, _ place: BackingPath) throws {
+        let below = try place.open(CL_O_PATH | O_DIRECTORY)
+        defer { close(below) }
+        let lifted = try OwnerPermissions.lift(S_IRWXU, of: below)
+        defer { if let lifted { OwnerPermissions.restore(lifted, of: below) } }
+        try adoptEntries(of: ItemNumber(row.number), in: below)
+    }
+
+    /// Whether size and time are those of the row. Some tools only keep whole seconds, and the time of a placeholder proves nothing.
+    private func isCopy(_ found: FileFingerprint, of row: ItemRow) -> Bool {
+        guard found.size == row.fingerprint.size else { return false }
+        if row.kind == .file, row.materialization == .dataless { return true }
+        let second: Int64 = 1_000_000_000
+        let (time, known) = (found.modified, row.fingerprint.modified)
+        return time == known || time % second == 0 && time == known - (known % second + second) % second
     }
 
     /// Restores what the copy lacks.
@@ -61,8 +81,15 @@ struct CopiedTree {
             if row.kind == .file, row.materialization == .partial, !line.isDataless {
                 try file.setXattr(OwnXattr.dataless, to: mark.value)
             }
-            if row.kind != .symlink, try file.status().permissions != row.fingerprint.mode {
-                try file.setMode(UInt32(row.fingerprint.mode))
+            let status = try file.status()
+            if row.kind == .file, FileFingerprint(status).modified != row.fingerprint.modified {
+                let time = Timestamp(nanoseconds: row.fingerprint.modified).timespec
+                try file.setTimes(accessed: timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT), modified: time)
+            }
+            // Without set-ID bits: the copy may belong to another user.
+            let mode = row.fingerprint.mode & 0o777
+            if row.kind != .symlink, status.permissions & 0o777 != mode {
+                try file.setMode(UInt32(status.permissions & 0o7000 | mode))
             }
         }
     }

@@ -29,7 +29,7 @@ extension SyncEngine {
     }
 
     /// Whether the domain is connected (statement 25), and it is the right store, which answers.
-    private var mayCallStore: Bool {
+    var mayCallStore: Bool {
         let isReached = state.withLock {
             $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
         }

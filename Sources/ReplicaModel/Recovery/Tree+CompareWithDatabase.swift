@@ -172,11 +172,11 @@ extension Tree {
     /// copy of a placeholder, with its mark, that a program may have filled, and goes to `kept/`.
     private func takeOutStray(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
         let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
-        guard let scan else { return }
-        self.scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
+        guard let folders = scan?.folders else { return }
+        scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
         try errnos { () throws(Errno) in
             if place.mayHoldData {
-                try scan.folders.keep(place, of: line.status.inode, line.name)
+                try folders.keep(place, of: line.status.inode, line.name)
             } else {
                 _ = place.name.withCString { unlinkat(place.folder, $0, 0) }
             }

@@ -8,7 +8,11 @@ import Testing
 
 /// A state that was moved to another disk or restored from a backup: cp and tar keep what rsync keeps only on request.
 @Suite struct CopiedTreeTests {
-    private static let copies = ["mkdir \"$1\"; cp -a", "rsync -aXS", "rsync -aX", "rsync -a", "rsync -rltS"]
+    private static let copies = [
+        #"mkdir "$2" && cp -a "$1/." "$2/""#, #"rsync -aXS "$1/" "$2/""#, #"rsync -aX "$1/" "$2/""#,
+        #"rsync -a "$1/" "$2/""#,
+        #"rsync -rltS "$1/" "$2/""#, #"mkdir "$2" && tar -C "$1" -cf - . | tar -C "$2" -xf -"#,
+    ]
 
     /// A file that is here, one that was evicted, and one that never was here.
     private func makeBench() async throws -> Bench {
@@ -28,7 +32,7 @@ import Testing
         let tree = bench.folders.tree.string
         let copy = Process()
         copy.executableURL = URL(filePath: "/bin/sh")
-        copy.arguments = ["-c", "mv \"$1\" \"$1.old\" && \(command) \"$1.old/.\" \"$1/\"", "sh", tree]
+        copy.arguments = ["-c", #"mv "$2" "$1" && "# + command, "sh", tree + ".old", tree]
         try copy.run()
         copy.waitUntilExit()
         #expect(copy.terminationStatus == 0)
