@@ -112,17 +112,21 @@ extension DirectoryTree {
         try keepGeneration(top)
         let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }
-        guard let (changes, known) = try known(after: anchor, isLast: isLast) else { return nil }
+        let state = try known(after: anchor, since: begin, isLast: isLast)
+        guard let (changes, known, isUnsteady) = state else { return nil }
         var batch = ChangeBatch(
             updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
-        batch.isIncomplete = index.withLock { $0.isUnsteady(since: begin) }
+        batch.isIncomplete = isUnsteady
         for (key, known) in zip(changes.keys, known) {
             guard let place = known.place else {
                 batch.deleted.append(key.identifier)
                 continue
             }
             // An item between two places is reported when it has arrived or is gone.
-            guard !known.isOrphan else { continue }
+            guard !known.isOrphan else {
+                batch.isIncomplete = true
+                continue
+            }
             let found = try known.names.flatMap { (names) throws(RemoteStoreError) in
                 try describe(place, names, from: top)
             }
@@ -154,8 +158,8 @@ extension DirectoryTree {
     /// would be reported too early.
     /// - Returns: Nil while any item is between two places, or any event is unsettled, unless `isLast`.
     private func known(
-        after anchor: SyncAnchor, isLast: Bool
-    ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
+        after anchor: SyncAnchor, since begin: ContinuousClock.Instant, isLast: Bool
+    ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known], isUnsteady: Bool)? {
         try draining.withLock { _ throws(RemoteStoreError) in
             try index.withLock { index throws(RemoteStoreError) in
                 if !isLast, index.isUnsteady { return nil }
@@ -166,7 +170,7 @@ extension DirectoryTree {
                         isOrphan: index.orphans[key] != nil,
                         isWritten: index.writes.has(key, after: changes.start))
                 }
-                return (changes, known)
+                return (changes, known, index.isUnsteady(since: begin))
             }
         }
     }
