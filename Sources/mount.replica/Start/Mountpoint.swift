@@ -53,8 +53,11 @@ enum Mountpoint {
     /// Throws `mountFailed` if something is mounted there. Mounts are not stacked: the lower one could no longer be
     /// reached or unmounted.
     static func refuseOccupied(_ path: FilePath) throws(ControlFailure) {
-        if StateFolders.isInDomain(path) { throw ControlFailure(.mountFailed, "\(path) is in the state of a domain") }
-        try refuse(try top(at: path), at: path)
+        let there = try top(at: path)
+        try refuse(there, at: path)
+        // Nothing is asked of an automount, which would wait for this mount.
+        guard StateFolders.isInDomain(there == nil ? path : path.removingLastComponent()) else { return }
+        throw ControlFailure(.mountFailed, "\(path) is in the state of a domain")
     }
 
     /// The same after mounting: another process may have mounted something there since the check.
