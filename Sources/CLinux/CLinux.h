@@ -31,6 +31,7 @@ int memfd_create(const char *name, unsigned int flags);
 #define CL_MFD_CLOEXEC 1U
 int pipe2(int ends[2], int flags);
 int sync_file_range(int fd, int64_t offset, int64_t length, unsigned int flags);
+#define CL_SYNC_FILE_RANGE_WAIT_BEFORE 1U
 #define CL_SYNC_FILE_RANGE_WRITE 2U
 int unshare(int flags);
 int setfsuid(uint32_t user);

@@ -4,7 +4,7 @@ internal import Threads
 /// How the store's deletions may be applied now.
 struct DeletionMode: Sendable {
     enum Kind: Sendable {
-        /// Deleted items are removed for good.
+        /// Deleted items are removed permanently.
         case free
         /// Deleted items are set aside and can be restored.
         case aside

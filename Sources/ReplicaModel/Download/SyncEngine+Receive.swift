@@ -39,7 +39,7 @@ extension SyncEngine {
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
         } catch {
-            // Only that somebody waits for it lets a store look everywhere, and it may have given up.
+            // A store polls everything only for a waiting caller, which may have given up.
             if state.withLock({ $0.pulls.lookers > 0 }) { store.pollEverything() }
             switch error {
             case .store(let error): noteFeedFailure(error)

@@ -88,7 +88,12 @@ extension Tree {
     func noteContent(_ fingerprint: FileFingerprint, of node: Node) {
         let replaced = node.fieldsOfReplacement(fingerprint)
         // The other names of the former file keep it.
-        if !replaced.isEmpty { separate(node) }
+        if !replaced.isEmpty {
+            separate(node)
+            // Its writers are those of the former file.
+            node.hasSyncedWriter = false
+            (node.syncedSize, node.syncedSinceSent) = (nil, nil)
+        }
         for name in items.names(of: node) {
             name.fingerprint = fingerprint
             edit(name, replaced.union([.contents, .modificationDate]))

@@ -22,7 +22,9 @@ extension HeldFile {
     /// - Throws: EAGAIN if a process has it open or mapped.
     func demandUnused() throws(Errno) {
         do throws(Errno) { try takeLease(F_WRLCK) } catch {
-            guard error == .invalidArgument || error == .notSupported else { throw error }
+            // Where leases are not supported, or for another user's file without CAP_LEASE, nothing can be said: without the kernel's
+            // passthrough, every mapping is known.
+            guard [.invalidArgument, .notSupported, .permissionDenied].contains(error) else { throw error }
         }
     }
 

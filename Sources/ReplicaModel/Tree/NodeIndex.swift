@@ -175,10 +175,13 @@ struct NodeIndex {
         other.writers += node.writers
         other.generation = max(other.generation, node.generation)
         other.kernelFile = node.kernelFile
-        if node.writers > 0 {
+        other.mayBeMapped = other.mayBeMapped || node.mayBeMapped
+        other.hasSyncedWriter = other.hasSyncedWriter || node.hasSyncedWriter
+        if node.writers > 0 || node.mayBeMapped {
             writing[node.number] = nil
             writing[other.number] = other
         }
         (node.lookups, node.opens, node.writers) = (0, 0, 0)
+        (node.mayBeMapped, node.hasSyncedWriter) = (false, false)
     }
 }

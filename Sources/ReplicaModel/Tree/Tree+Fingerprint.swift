@@ -13,21 +13,31 @@ extension Tree {
     /// The last writer closed the file.
     func removeWriter(_ node: Node) {
         settle(node)
+        forgetSyncedWriter(node)
+        // An edited file is checked when it is sent.
+        node.mayBeMapped = !node.dirty.contains(.contents) && isOpenForWriting(node)
+        if !node.mayBeMapped { stopWatching(node) }
+    }
+
+    /// The writer whose writes are synced one by one has closed the file, or it is another file by now. What it has written is synced.
+    func forgetSyncedWriter(_ node: Node) {
+        guard node.hasSyncedWriter else { return }
         node.hasSyncedWriter = false
+        for name in items.names(of: node) where name.isInFlight && name.dirtySinceSent.contains(.contents) {
+            name.syncedSinceSent = min(name.syncedSinceSent ?? 1, 1)
+        }
         for name in items.names(of: node) where name.syncedSize != nil && !name.dirty.contains(.contents) {
             name.syncedSize = nil
             note(name)
         }
-        // An edited file is checked when it is sent.
-        node.mayBeMapped = !node.dirty.contains(.contents) && isOpenForWriting(node)
-        if !node.mayBeMapped { stopWatching(node) }
     }
 
     /// Settles all files that are or may be written.
     func settleWrittenFiles() {
         for node in items.writing.values {
             settle(node)
-            guard node.mayBeMapped, node.writers == 0, !isOpenForWriting(node) else { continue }
+            // Also one that was open when the last run ended, but not before it is compared.
+            guard scan == nil, node.writers == 0, !isOpenForWriting(node) else { continue }
             node.mayBeMapped = false
             // The last stores may have come after the check.
             settle(node)

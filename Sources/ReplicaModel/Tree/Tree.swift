@@ -150,8 +150,11 @@ final class Tree {
         items.unlink(node)
     }
 
-    /// Whether the node's file is open for writing, under any of its names.
-    func isWritten(_ node: Node) -> Bool { items.holder(of: node).writers > 0 }
+    /// Whether a program may write to the node's file, under any of its names.
+    func isWritten(_ node: Node) -> Bool {
+        let holder = items.holder(of: node)
+        return holder.writers > 0 || holder.mayBeMapped
+    }
 
     // MARK: Descriptors
 

@@ -27,6 +27,8 @@ struct Outgoing: Sendable {
     /// An open file with the content, which the engine closes; nil if no content is sent.
     var source: Int32?
     var fingerprint = FileFingerprint()
+    /// Whether a program may write to the content while it is copied.
+    var isWritten = false
 }
 
 /// The engine's next action for an item.

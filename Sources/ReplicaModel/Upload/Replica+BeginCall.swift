@@ -109,10 +109,13 @@ extension Replica {
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
             }
         }
-        if let source = outgoing.source { tree.watchMapping(of: node, HeldFile(descriptor: source, isReadable: true)) }
+        if let source = outgoing.source {
+            tree.watchMapping(of: node, HeldFile(descriptor: source, isReadable: true))
+            outgoing.isWritten = tree.isWritten(node)
+        }
         if outgoing.isOfReplacement(of: node) {
             if let source = outgoing.source { Glibc.close(source) }
-            // A placeholder's bytes are nobody's.
+            // A placeholder has no bytes of its own.
             guard node.materialization == .whole, tree.mark.value(on: try tree.place(of: node)) == nil else {
                 throw .errno(.stale)
             }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import SystemPackage
 internal import Threads
@@ -9,6 +10,11 @@ extension SyncEngine {
     func snapshot(_ call: Outgoing) async throws(RemoteStoreError) -> ItemContents? {
         guard let source = call.source else { return nil }
         defer { close(source) }
+        if call.isWritten {
+            // A store to a mapped page changes the file's times only if the page is clean: this cleans them, so that stores after the copy are
+            // seen.
+            _ = sync_file_range(source, 0, 0, CL_SYNC_FILE_RANGE_WAIT_BEFORE | CL_SYNC_FILE_RANGE_WRITE)
+        }
         let copy: Int32
         do throws(Errno) {
             copy = try snapshots.make(of: source, size: call.fingerprint.size)

@@ -27,8 +27,11 @@ import Testing
             if (writes) {
                 await("go");
                 memset(bytes, 'b', status.st_size);
-                if (msync(bytes, status.st_size, MS_SYNC)) return 3;
                 say("stored");
+                await("again");
+                // To pages that are still dirty.
+                memset(bytes, 'c', status.st_size);
+                say("stored-again");
             }
             await("end");
             printf("%c%c\n", bytes[0], bytes[status.st_size - 1]);
@@ -69,9 +72,12 @@ import Testing
                     touch go; eventually test -e stored
                     settle
                     head -c 300000 /dev/zero | tr '\0' b >stored; cmp stored "$STORE/f"
+                    touch again; eventually test -e stored-again
+                    settle
+                    head -c 300000 /dev/zero | tr '\0' c >stored; cmp stored "$STORE/f"
                     is_in_use
                     touch end; wait "$writer"
-                    content_is bytes bb
+                    content_is bytes cc
                     settle; eventually replica evict "$MNT/f"
                     cmp stored "$MNT/f"
                     """#)
@@ -86,11 +92,15 @@ import Testing
                     ./mapped "$MNT/f" w >bytes & writer=$!
                     eventually test -e ready
                     settle; umount -l "$MNT"; end_daemon
-                    touch go; eventually test -e stored
+                    touch go again; eventually test -e stored-again
                     touch end; wait "$writer"
                     mount_it; settle; same
-                    content_is bytes bb
-                    equal "$(head -c 1 "$STORE/f")" b
+                    content_is bytes cc
+                    equal "$(head -c 1 "$STORE/f")" c
+                    # The file is in use no more: the next stop is clean.
+                    replica evict "$MNT/f"
+                    unmount_it
+                    equal "$(sqlite3 "$STATE/replica.db" "SELECT value FROM meta WHERE key = 'state'")" clean
                     """#)
         }
     }
