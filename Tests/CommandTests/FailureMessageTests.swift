@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import ReplicaControl
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 import Threads
