@@ -171,8 +171,10 @@ build_release() {
     export BIN
 }
 
-# swift build of the release programs.
-release_build() { swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s "$@"; }
+# swift build of the release programs. They export no symbols, which would take 300 KB.
+release_build() {
+    swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s -Xlinker --no-export-dynamic "$@"
+}
 
 # The whole machine's switch for FUSE over io_uring (Linux 6.14): whoever changes it puts it back.
 RINGS=/sys/module/fuse/parameters/enable_uring

@@ -76,7 +76,8 @@ import Testing
         #expect(text.output == (line.isEmpty ? "" : line + "\n"))
         let json = try await run(Programs.replica, arguments + ["--json"], environment: domain.environment)
         #expect(json.code == 0 && json.output == (line.isEmpty ? "" : "{}\n"), "\(json)")
-        #expect(domain.service.requests == [request, request])
+        // On a busy machine, it asks in between whether the daemon still lives.
+        #expect(domain.service.requests.filter { $0 != .hello } == [request, request])
         try await domain.stop()
     }
 

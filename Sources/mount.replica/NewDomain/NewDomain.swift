@@ -30,29 +30,29 @@ struct NewDomain {
         let source = try directory.map { path in
             try importable(path) { () throws(Errno) in try DirectoryToImport(path) }
         }
-        _ = try checkedPlace(ofState: usual)
+        let place = try checkedPlace(ofState: usual)
         let store = try openStore(creation)
         try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
         let maker = StateMaker(folders: StateFolders(root: usual), creation: creation)
         let location = try CreationLock.withLock(root.root, limit: patience) {
             try maker.makeFolders(above: root.root.appending(name.text))
         } _: {
-            try makeState(source, usual, creation)
+            try makeState(source, in: place, isListed: usual.removingLastComponent() == root.root, creation)
         }
         return (location, store)
     }
 
     private func makeState(
-        _ source: DirectoryToImport?, _ usual: FilePath, _ creation: DomainCreation
+        _ source: DirectoryToImport?, in place: FilePath, isListed: Bool, _ creation: DomainCreation
     ) throws -> DomainLocation {
-        // Opening the store may have taken long: what other processes have created meanwhile counts too.
-        let place = try checkedPlace(ofState: usual)
+        // Opening the store may have taken long: what other processes have created meanwhile counts too. Links are not followed again.
+        _ = try checkedPlace(ofState: place)
         let done = creation.count
         do {
-            return try make(source, in: place, isListed: usual.removingLastComponent() == root.root, creation)
+            return try make(source, in: place, isListed: isListed, creation)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
-                throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
+                throw ControlFailure(.cannotImport, "\(place) is on a different filesystem than the directory")
             }
             try creation.rollBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
