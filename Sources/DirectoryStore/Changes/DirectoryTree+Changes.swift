@@ -76,7 +76,12 @@ extension DirectoryTree {
     /// replacement. Waits for items that have just left their places, so that the result covers everything that
     /// happened before the call.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        try tellingOthers { () throws(RemoteStoreError) in try changesOnceSteady(after: anchor) }
+        var batch = try tellingOthers { () throws(RemoteStoreError) in try changesOnceSteady(after: anchor) }
+        batch.isIncomplete = incompleteSince.withLock { since in
+            since = batch.isIncomplete ? since ?? .now : nil
+            return since.map { .now - $0 < Self.longestIncomplete } ?? false
+        }
+        return batch
     }
 
     private func changesOnceSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
@@ -95,6 +100,9 @@ extension DirectoryTree {
 
     /// In microseconds.
     private static let pauseBetweenTriesMicroseconds: UInt32 = 5_000
+
+    /// How long nobody counts on a batch because it is incomplete. What is not found for so long is reported when it is found.
+    private static let longestIncomplete = Duration.seconds(30)
 
     /// How long the changes are collected again because something changed in the meantime, or could not be determined
     /// yet.
@@ -137,11 +145,12 @@ extension DirectoryTree {
                 if known.isWritten, found.identifier == key.identifier { batch.rewritten.insert(key.identifier) }
                 continue
             }
-            if index.withLock({ $0.lose(key) }) { watches.wake() }
+            let isLost = index.withLock { $0.lose(key) }
+            if isLost { watches.wake() }
             if !isLast { return nil }
             // A folder above it has just moved, and only that move will be reported: the item stays in the log.
             index.withLock { $0.log.add(key) }
-            batch.isIncomplete = true
+            if isLost { batch.isIncomplete = true }
         }
         return batch
     }
