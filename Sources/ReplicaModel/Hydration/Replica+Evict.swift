@@ -80,7 +80,7 @@ extension Tree {
         if node.flags.contains(.special) { return .notEvictable }
         guard node.materialization != .dataless else { return nil }
         // Edits made directly in the backing tree are detected before anything is freed.
-        settle(node)
+        settleWrittenFile(items.holder(of: node))
         _ = try entry(of: node)
         guard node.base?.size != 0 || !node.dirty.isEmpty else { return nil }
         if isPinned(node) { return .pinned }

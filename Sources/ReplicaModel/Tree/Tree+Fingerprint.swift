@@ -34,15 +34,18 @@ extension Tree {
 
     /// Settles all files that are or may be written.
     func settleWrittenFiles() {
-        for node in items.writing.values {
-            settle(node)
-            // Also one that was open when the last run ended, but not before it is compared.
-            guard scan == nil, node.writers == 0, !isOpenForWriting(node) else { continue }
-            node.mayBeMapped = false
-            // The last stores may have come after the check.
-            settle(node)
-            stopWatching(node)
-        }
+        for node in items.writing.values { settleWrittenFile(node) }
+    }
+
+    /// Settles a file, and stops watching it if no process has it open for writing any more.
+    func settleWrittenFile(_ node: Node) {
+        settle(node)
+        // Also one that was open when the last run ended, but not before it is compared.
+        guard scan == nil, items.writing[node.number] != nil, node.writers == 0, !isOpenForWriting(node) else { return }
+        node.mayBeMapped = false
+        // The last stores may have come after the check.
+        settle(node)
+        stopWatching(node)
     }
 
     /// Notes it if a process can write to a file that nobody has open for writing.
