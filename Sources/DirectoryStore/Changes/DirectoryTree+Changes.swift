@@ -76,12 +76,7 @@ extension DirectoryTree {
     /// replacement. Waits for items that have just left their places, so that the result covers everything that
     /// happened before the call.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        var batch = try tellingOthers { () throws(RemoteStoreError) in try changesOnceSteady(after: anchor) }
-        batch.isIncomplete = incompleteSince.withLock { since in
-            since = batch.isIncomplete ? since ?? .now : nil
-            return since.map { .now - $0 < Self.longestIncomplete } ?? false
-        }
-        return batch
+        try tellingOthers { () throws(RemoteStoreError) in try changesOnceSteady(after: anchor) }
     }
 
     private func changesOnceSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
@@ -100,9 +95,6 @@ extension DirectoryTree {
 
     /// In microseconds.
     private static let pauseBetweenTriesMicroseconds: UInt32 = 5_000
-
-    /// How long nobody counts on a batch because it is incomplete. What is not found for so long is reported when it is found.
-    private static let longestIncomplete = Duration.seconds(30)
 
     /// How long the changes are collected again because something changed in the meantime, or could not be determined
     /// yet.

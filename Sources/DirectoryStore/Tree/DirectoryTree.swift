@@ -20,8 +20,6 @@ final class DirectoryTree: Sendable {
     let canNameLater = Locked<Bool?>(nil)
     let lifted = LiftedFolders()
     let listings = Locked(ListingTable())
-    /// Since when every batch of changes was incomplete; nil if the last one was not.
-    let incompleteSince = Locked<ContinuousClock.Instant?>(nil)
     let listeners = Listeners<Void>()
     let renewals = GenerationRenewals()
     let abilities: FileSystemAbilities

@@ -80,7 +80,7 @@ extension SyncEngine {
     private static let mostEmptyBatches = 100
 
     /// Requests the changes since the last anchor, and notes them in the database.
-    /// - Returns: Whether there are no more, and none is missing.
+    /// - Returns: Whether there are no more, and none is missing that is still waited for.
     private func pullChanges() async throws(ReceiveFailure) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]
@@ -117,7 +117,7 @@ extension SyncEngine {
                 try replica.recognizeSuccessors(in: &changes, &arrivals)
                 try replica.noteIncoming(changes, anchor: batch.anchor)
             }
-            if !batch.moreComing { return !batch.isIncomplete }
+            if !batch.moreComing { return state.withLock { $0.pulls.isLast(batch, at: replica.now()) } }
             empty = changes.isEmpty ? empty + 1 : 0
             if empty > Self.mostEmptyBatches {
                 throw .store(.malformedAnswer("the store announces more changes but returns none"))

@@ -70,6 +70,17 @@ struct PullState {
     var knowsOwnCalls = false
     /// Whether the user accepted the store's current content as this domain's.
     var takesOtherStore = false
+    /// Since when all last batches were incomplete, in seconds since 1970; nil if the last one was not.
+    private var incompleteSince: Double?
+
+    /// For how many seconds an incomplete batch does not end a pull. A change that the store can't describe for so long is reported when it can.
+    private static let longestIncomplete = 30.0
+
+    /// Whether a pull ends with a batch that announces no other.
+    mutating func isLast(_ batch: ChangeBatch, at now: Double) -> Bool {
+        incompleteSince = batch.isIncomplete ? incompleteSince ?? now : nil
+        return incompleteSince.map { now - $0 >= Self.longestIncomplete } ?? true
+    }
 
     /// - Returns: The number of the pull that begins.
     mutating func begin() -> Int {

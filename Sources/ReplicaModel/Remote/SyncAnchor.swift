@@ -49,7 +49,8 @@ public struct ChangeBatch: Sendable {
     /// Whether there are more changes to request from ``anchor``.
     public var moreComing: Bool
     /// Whether earlier changes are still missing because the store cannot describe them yet, for example the move of an item whose new place
-    /// it has not found. A later batch reports them; who waits for all changes must request another one.
+    /// it has not found. A later batch reports them: the engine requests another one at once, and whoever waits for all changes goes on waiting, for
+    /// at most 30 seconds.
     public var isIncomplete = false
 
     public init(updated: [Item], deleted: [ItemIdentifier], anchor: SyncAnchor, moreComing: Bool = false) {

@@ -207,6 +207,30 @@ import Threads
         #expect(try bench.tree().keys.sorted() == ["f"])
     }
 
+    /// The store never finds the target: a wait needs a pull that ends.
+    @Test func statement26_aStoreThatStaysIncompleteIsNotWaitedForForever() async throws {
+        let slow = HesitantStore()
+        let bench = try Bench(store: slow.memory, through: slow)
+        try await bench.settle()
+        let engine = bench.engine
+        func endsPull() async -> Bool {
+            await engine.pull()
+            return engine.state.withLock { $0.pulls.done == $0.pulls.begun }
+        }
+        func becomesIncomplete() { slow.incomplete.withLock { $0 = .max } }
+        becomesIncomplete()
+        #expect(await !endsPull())
+        bench.pass(29)
+        #expect(await !endsPull())
+        bench.pass(1)
+        #expect(await endsPull())
+        // After a complete batch it gets its time again.
+        slow.incomplete.withLock { $0 = 0 }
+        #expect(await endsPull())
+        becomesIncomplete()
+        #expect(await !endsPull())
+    }
+
     /// The answer to a question about an item replaces the noted change, as a new one.
     @Test func statement26_aChangeThatIsNotedAgainIsWaitedFor() throws {
         let bench = try Bench()
