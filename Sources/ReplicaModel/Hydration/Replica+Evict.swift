@@ -130,8 +130,8 @@ extension Tree {
         note(node)
     }
 
-    /// Frees the blocks of a file.
-    private static func releaseBlocks(of file: Int32, size: Int64) throws(Errno) {
+    /// Frees the blocks of a file, which keeps its size.
+    static func releaseBlocks(of file: Int32, size: Int64) throws(Errno) {
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
         // Beyond the end of the file; otherwise the kernel would zero the last block instead of freeing it.
         let beyond: Int64 = 1 << 20

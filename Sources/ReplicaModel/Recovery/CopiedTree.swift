@@ -107,15 +107,14 @@ struct CopiedTree {
         defer { close(file) }
         guard try Self.isZero(file, size: row.fingerprint.size) else { throw .stale }
         try held.setXattr(OwnXattr.dataless, to: mark.value)
-        try Errno.check(ftruncate(file, 0))
-        try Errno.check(ftruncate(file, Int(row.fingerprint.size)))
+        try Tree.releaseBlocks(of: file, size: row.fingerprint.size)
         let time = Timestamp(nanoseconds: row.fingerprint.modified).timespec
         try Errno.check(futimens(file, [time, time]))
     }
 
     private static func isZero(_ file: Int32, size: Int64) throws(Errno) -> Bool {
         var block = [UInt8](repeating: 0, count: 1 << 16)
-        for range in DataRanges(of: FileDescriptor(rawValue: file), in: 0..<size) {
+        for range in DataRanges(of: file, in: 0..<size) {
             var offset = range.lowerBound
             while offset < range.upperBound {
                 let wanted = Int(min(Int64(block.count), range.upperBound - offset))

@@ -256,7 +256,7 @@ extension BackingPath {
         do throws(Errno) {
             let file = try open(O_RDONLY | O_NONBLOCK)
             defer { close(file) }
-            var ranges = DataRanges(of: FileDescriptor(rawValue: file), in: 0..<Int64.max)
+            var ranges = DataRanges(of: file, in: 0..<Int64.max)
             return ranges.next() != nil
         } catch {
             return error != .noSuchFileOrDirectory
