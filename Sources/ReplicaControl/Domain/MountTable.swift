@@ -88,7 +88,8 @@ package enum MountTable {
             number: number, parent: parent, device: DeviceNumber(major: device[0], minor: device[1]),
             root: path(fields[3]), path: path(fields[4]),
             flags: text(fields[5]).split(separator: ",").map(String.init),
-            type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self),
+            type: text(fields[dash + 1]),
+            source: String(decoding: MountField.unescaped(fields[dash + 2]), as: UTF8.self),
             user: fields.count > dash + 3 ? user(text(fields[dash + 3])) : nil)
     }
 
@@ -102,23 +103,8 @@ package enum MountTable {
     }
 
     private static func path(_ field: ArraySlice<UInt8>) -> FilePath {
-        FilePath(platformString: unescaped(field).map { CChar(bitPattern: $0) } + [0])
+        FilePath(platformString: MountField.unescaped(field).map { CChar(bitPattern: $0) } + [0])
     }
 
     private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
-
-    /// Blanks, backslashes and number signs are in octal (seq_path in the kernel's proc).
-    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = field
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\\"), rest.count >= 3, let value = UInt8(text(rest.prefix(3)), radix: 8) else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(3)
-        }
-        return bytes
-    }
 }

@@ -1,3 +1,4 @@
+import ReplicaControl
 import SystemPackage
 
 /// The lines of fstab(5).
@@ -17,7 +18,9 @@ struct FileSystemTable {
 
     init(_ text: String) {
         lines = text.split(separator: "\n").compactMap { line in
-            let fields = line.split { $0 == " " || $0 == "\t" }.map(Self.unescaped)
+            let fields = line.split { $0 == " " || $0 == "\t" }.map { field in
+                String(decoding: MountField.unescaped(field.utf8), as: UTF8.self)
+            }
             guard fields.count >= 4, !fields[0].hasPrefix("#") else { return nil }
             return Line(
                 source: fields[0], place: fields[1], type: fields[2],
@@ -45,22 +48,5 @@ struct FileSystemTable {
     func unmounted(above path: FilePath, mounted: Set<FilePath>) -> FilePath? {
         lines.map { FilePath($0.place) }.filter { $0 != "/" && path.starts(with: $0) && !mounted.contains($0) }
             .max { $0.length < $1.length }
-    }
-
-    /// Blanks and backslashes are in octal.
-    private static func unescaped(_ field: Substring) -> String {
-        var (bytes, rest) = ([UInt8](), Array(field.utf8)[...])
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(3)
-            if byte == UInt8(ascii: "\\"), digits.count == 3,
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(3)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
