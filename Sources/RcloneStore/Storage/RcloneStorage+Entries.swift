@@ -68,20 +68,11 @@ extension RcloneStorage {
     /// Checks it for a limited time: rclone lists all of the root for it, and the daemon waits ten seconds for a store to open. A
     /// folder that is missing is found by the first call then.
     func expectRoot(within patience: Duration) async throws(RcloneError) {
-        let outcome = await withTaskGroup(of: Result<Void, RcloneError>.self) { tasks in
-            tasks.addTask {
-                do throws(RcloneError) { return .success(try await self.expectRoot()) } catch { return .failure(error) }
-            }
-            tasks.addTask {
-                // A cancelled task is not needed any more.
-                try? await Task.sleep(for: patience)
-                return .success(())
-            }
-            let first = await tasks.next() ?? .success(())
-            tasks.cancelAll()
-            return first
+        let failure = await inTime(patience, otherwise: nil) { () async -> RcloneError? in
+            do throws(RcloneError) { try await self.expectRoot() } catch { return error }
+            return nil
         }
-        try outcome.get()
+        if let failure { throw failure }
     }
 
     private struct Stat: Decodable {

@@ -14,17 +14,7 @@ enum MachineKeys {
         let named = environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? ""
         let base = (named.isEmpty ? usual : named).trimmedSlashes
         guard base.hasPrefix("http://") || base.hasPrefix("https://") else { return nil }
-        return await withTaskGroup(of: S3Credentials?.self) { tasks in
-            tasks.addTask { await keys(base) }
-            tasks.addTask {
-                // A cancelled task is not needed any more.
-                try? await Task.sleep(for: patience)
-                return nil
-            }
-            let first = await tasks.next() ?? nil
-            tasks.cancelAll()
-            return first
-        }
+        return await inTime(patience, otherwise: nil) { await keys(base) }
     }
 
     private static func keys(_ base: String) async -> S3Credentials? {
