@@ -3,8 +3,6 @@ package import SystemPackage
 
 /// The lock of a domain's state (flock(2)), which its daemon holds until its process has ended.
 package enum StateLock {
-    private static let pauseMicroseconds: UInt32 = 20_000
-
     /// Waits until no process serves the domain.
     /// - Returns: False if one does after this many seconds.
     package static func awaitFree(state: FilePath, seconds: Double) -> Bool {
@@ -12,12 +10,7 @@ package enum StateLock {
         // Without the file, there is no domain any more.
         guard file >= 0 else { return true }
         defer { close(file) }
-        let end = ContinuousClock.now + .seconds(seconds)
-        while flock(file, LOCK_SH | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { return true }
-            guard ContinuousClock.now < end else { return false }
-            usleep(pauseMicroseconds)
-        }
-        return true
+        // A lock that can't be asked for is no reason to wait.
+        return (try? FileLock.take(file, LOCK_SH, until: .now + .seconds(seconds))) ?? true
     }
 }

@@ -54,13 +54,14 @@ final class LoginFolder {
 
     /// Locks it for this process until it is closed.
     func lock(seconds: Double) throws(SecretError) {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
-            guard ContinuousClock.now < deadline else {
-                throw SecretError(message: "\(path) is locked by another process, maybe another replica login")
-            }
-            usleep(20_000)
+        let isLocked: Bool
+        do throws(Errno) {
+            isLocked = try FileLock.take(descriptor, LOCK_EX, until: .now + .seconds(seconds))
+        } catch {
+            throw SecretError(message: "\(name): \(error)")
+        }
+        guard isLocked else {
+            throw SecretError(message: "\(path) is locked by another process, maybe another replica login")
         }
     }
 

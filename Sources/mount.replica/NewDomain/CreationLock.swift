@@ -5,8 +5,6 @@ import SystemPackage
 /// Held while a domain is created, from the last check of its places to its record: otherwise two processes could create domains
 /// that overlap, each before the other's can be seen. It locks the domains' directory itself (flock), so nothing is left behind.
 enum CreationLock {
-    private static let pauseMicroseconds: UInt32 = 20_000
-
     /// Runs `body` while no other process creates a domain in a directory.
     /// - Parameters:
     ///   - root: The domains' directory.
@@ -17,32 +15,37 @@ enum CreationLock {
         _ root: FilePath, limit: Duration, make: () throws -> Void, _ body: () throws -> Value
     ) throws -> Value {
         let end = ContinuousClock.now + limit
-        while true {
+        repeat {
             try make()
-            if let folder = try held(root) {
+            if let folder = try held(root, until: end) {
                 defer { close(folder) }
                 return try body()
             }
-            guard ContinuousClock.now < end else {
-                throw ControlFailure(.busy, "another process is creating a domain in \(root): try again")
-            }
-            usleep(pauseMicroseconds)
-        }
+        } while ContinuousClock.now < end
+        throw ControlFailure(.busy, "another process is creating a domain in \(root): try again")
     }
 
-    /// The locked directory, or nil if another process has locked it, or it was replaced.
-    private static func held(_ root: FilePath) throws -> Int32? {
+    /// The locked directory, or nil if another process has kept it locked, or it was replaced.
+    private static func held(_ root: FilePath, until end: ContinuousClock.Instant) throws -> Int32? {
         let folder = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             if errno == ENOENT { return nil }
             throw ControlFailure(.failed, "\(root): \(Errno(rawValue: errno))")
         }
-        var (locked, there) = (stat(), stat())
-        let isOurs =
-            flock(folder, LOCK_EX | LOCK_NB) == 0 && fstat(folder, &locked) == 0 && stat(root.string, &there) == 0
-            && locked.st_dev == there.st_dev && locked.st_ino == there.st_ino
-        if isOurs { return folder }
+        do {
+            if try FileLock.take(folder, LOCK_EX, until: end), try leads(root, to: folder) { return folder }
+        } catch {
+            close(folder)
+            throw ControlFailure(.failed, "\(root): \(error)")
+        }
         close(folder)
         return nil
+    }
+
+    private static func leads(_ path: FilePath, to folder: Int32) throws(Errno) -> Bool {
+        var (locked, there) = (stat(), stat())
+        guard fstat(folder, &locked) == 0 else { throw Errno(rawValue: errno) }
+        // What can't be examined is another one.
+        return stat(path.string, &there) == 0 && (locked.st_dev, locked.st_ino) == (there.st_dev, there.st_ino)
     }
 }
