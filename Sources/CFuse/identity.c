@@ -77,31 +77,28 @@ char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
     return path;
 }
 
-/// A type or a source in a line of the table, to be freed: the field with this number after the dash.
-static char *field_after_dash(const char *line, int number) {
-    char *rest = line ? strstr(line, " - ") : NULL, *type = NULL, *source = NULL;
-    if (rest) sscanf(rest + 3, "%ms %ms", &type, &source);
-    char *wanted = number == 0 ? type : source, *text = wanted ? unescaped(wanted) : NULL;
-    free(type);
-    free(source);
-    return text;
+/// Whether a line, or NULL, has this type and, unless it is NULL, this source.
+static bool has(const char *line, const char *type, const char *source) {
+    const char *dash = line ? strstr(line, " - ") : NULL;
+    char *fields[2] = {NULL, NULL}, *texts[2] = {NULL, NULL};
+    if (dash) sscanf(dash + 3, "%ms %ms", &fields[0], &fields[1]);
+    for (int i = 0; i < 2; i++) texts[i] = fields[i] ? unescaped(fields[i]) : NULL;
+    bool is_both = texts[0] && texts[1] && strcmp(texts[0], type) == 0 && (!source || strcmp(texts[1], source) == 0);
+    for (int i = 0; i < 2; i++) free(fields[i]), free(texts[i]);
+    return is_both;
 }
 
 bool cfuse_mount_is_from(const struct cfuse_mount_identity *mount, const char *type, const char *source) {
-    char *line = line_of(mount), *its_type = field_after_dash(line, 0), *its_source = field_after_dash(line, 1);
-    bool is_from = its_type && its_source && strcmp(its_type, type) == 0 && strcmp(its_source, source) == 0;
-    free(its_source);
-    free(its_type);
+    char *line = line_of(mount);
+    bool is_from = has(line, type, source);
     free(line);
     return is_from;
 }
 
 bool cfuse_mount_is_on(const struct cfuse_mount_identity *mount, uint64_t below, const char *type) {
-    char *line = line_of(mount), *rest = line ? strstr(line, " - ") : NULL;
+    char *line = line_of(mount);
     unsigned long long parent;
-    size_t length = strlen(type);
-    bool is_on = rest && sscanf(line, "%*u %llu", &parent) == 1 && parent == below &&
-                 strncmp(rest + 3, type, length) == 0 && rest[3 + length] == ' ';
+    bool is_on = has(line, type, NULL) && sscanf(line, "%*u %llu", &parent) == 1 && parent == below;
     free(line);
     return is_on;
 }
