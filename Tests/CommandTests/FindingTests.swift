@@ -140,6 +140,10 @@ import Testing
             "error store replica-store-x is not installed: replica-store-x ~/.local/lib/replica/stores/replica-store-x"
         ),
         (
+            { $0.store = .program("my-s3", nil) },
+            "error store replica-store-my-s3 is not installed: install ~/.local/lib/replica/stores/replica-store-my-s3"
+        ),
+        (
             { $0.store = .program("davs", nil) },
             "error store replica-store-webdav is not installed: sudo apt-get install --reinstall replica"
         ),

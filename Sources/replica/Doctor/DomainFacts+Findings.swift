@@ -152,7 +152,7 @@ extension DomainFacts {
 
     /// Ours come with the others; of any other, only its author knows where it is.
     private func installing(_ program: String) -> String {
-        guard !["s3", "webdav", "rclone"].contains(where: program.hasSuffix) else {
+        guard !["s3", "webdav", "rclone"].contains(where: { StoreSearch.program(of: $0) == program }) else {
             return (user == 0 ? "" : "sudo ") + PassthroughFacts.installing(into: prefix)
         }
         let folder = user == 0 ? "/usr/local/lib" : "~/.local/lib"
