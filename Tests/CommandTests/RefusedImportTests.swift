@@ -19,11 +19,6 @@ import Testing
             properties.allowsImport = allowsImport
             return properties
         }
-
-        func pass<Result: Sendable>(
-            _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-            _ body: () async throws(RemoteStoreError) -> Result
-        ) async throws(RemoteStoreError) -> Result { try await body() }
     }
 
     private func make(_ allowsImport: Bool, _ folder: TemporaryFolder, _ source: FilePath) throws {

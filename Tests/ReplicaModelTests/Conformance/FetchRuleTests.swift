@@ -402,11 +402,4 @@ private final class GreedyStore: StoreWrapper {
         }
         return try await memory.item(identifier)
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }

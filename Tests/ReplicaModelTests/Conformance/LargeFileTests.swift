@@ -73,11 +73,4 @@ final class SyntheticStore: StoreWrapper {
         if item.kind == .file { item.size = size }
         return item
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }

@@ -71,13 +71,6 @@ final class ScriptedStore: StoreWrapper {
         }
         return try await answer(call)
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }
 
 extension MemoryStore {

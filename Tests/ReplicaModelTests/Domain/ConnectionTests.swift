@@ -408,13 +408,6 @@ private final class DrowsyStore: StoreWrapper {
         guard looks else { return ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: false) }
         return try await memory.enumerateChanges(from: anchor)
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }
 
 /// A store whose next batches are incomplete and have none of its changes.
@@ -432,12 +425,5 @@ private final class HesitantStore: StoreWrapper {
         var batch = ChangeBatch(updated: [], deleted: [], anchor: anchor)
         batch.isIncomplete = true
         return batch
-    }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
     }
 }

@@ -30,13 +30,6 @@ private final class PolledStore: StoreWrapper {
         if isWanted { return try await memory.enumerateChanges(from: anchor) }
         return ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: false)
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }
 
 /// A wait is for all that the store has: a look everywhere that fails is made again.

@@ -24,13 +24,6 @@ private final class Stranger: StoreWrapper {
         asked.withLock { $0 += 1 }
         if let error = answer.withLock({ $0 }) { throw error }
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }
 
 /// If the store is a different one than before, or can't tell, it gets no call, and nothing is deleted because it is missing there.

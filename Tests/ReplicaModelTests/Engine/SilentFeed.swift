@@ -6,11 +6,6 @@ struct SilentFeed: StoreWrapper {
     /// The items whose changes it does not report.
     var omits: @Sendable (ItemIdentifier) -> Bool = { _ in true }
 
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result { try await body() }
-
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         var batch = try await store.enumerateChanges(from: anchor)
         batch.updated.removeAll { omits($0.identifier) }

@@ -84,11 +84,4 @@ final class HostileStore: StoreWrapper {
             template, base: base, changedFields: changedFields, contents: contents)
         return try now.modify?(result) ?? result
     }
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result {
-        try await body()
-    }
 }

@@ -9,7 +9,7 @@ public protocol StoreWrapper: RemoteStore {
     /// The wrapped store.
     var store: any RemoteStore { get }
 
-    /// Runs one call of the wrapped store.
+    /// Runs one call of the wrapped store. The default adds nothing.
     /// - Parameters:
     ///   - method: The method that was called.
     ///   - identifier: The item, the listed folder or the template; nil if the method has none.
@@ -25,6 +25,13 @@ extension StoreWrapper {
     public var properties: StoreProperties { store.properties }
 
     public var executor: (any TaskExecutor)? { store.executor }
+
+    public func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        try await body()
+    }
 
     public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         try await pass(.item, identifier, hasContents: false) { () async throws(RemoteStoreError) in
