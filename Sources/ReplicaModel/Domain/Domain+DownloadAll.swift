@@ -16,7 +16,7 @@ extension Domain {
         work.find(items: 1, bytes: top.missing)
         var files = top.kind == .folder ? [] : [top]
         let folders = top.kind == .folder ? [top] : []
-        let listed = try await downloadItem(folders, of: path, work) { folder, children in
+        let listed = try await downloadItems(folders, of: path, work) { folder, children in
             let wanted = children.filter { !isPinnedOnly || !$0.isUnpinned }
             work.find(items: wanted.count, bytes: wanted.reduce(0) { $0.saturatingAdd($1.missing) })
             let below = wanted.map { Absent(path: folder.path + [$0.name], kind: $0.kind, missing: $0.missing) }
@@ -24,7 +24,7 @@ extension Domain {
             return below.filter { $0.kind == .folder }
         }
         work.endCounting()
-        let fetched = try await downloadItem(files, of: path, work) { _, _ in [] }
+        let fetched = try await downloadItems(files, of: path, work) { _, _ in [] }
         return Download(items: listed.items + fetched.items, failed: listed.failed + fetched.failed)
     }
 
@@ -36,11 +36,11 @@ extension Domain {
         return Absent(path: path, kind: kind, missing: missing)
     }
 
-    /// Brings items, several at a time, and those that are found meanwhile.
+    /// Downloads items, several at a time, and those that are found meanwhile.
     /// - Parameters:
     ///   - top: The requested item.
-    ///   - found: Returns what is to be brought of a folder's entries.
-    private func downloadItem(
+    ///   - found: Returns what is to be downloaded of a folder's entries.
+    private func downloadItems(
         _ items: [Absent], of top: [FileName], _ work: RequestProgress, found: (Absent, [ListedChild]) -> [Absent]
     ) async throws(Errno) -> Download {
         var (waiting, running, result) = (items[...], 0, Download())

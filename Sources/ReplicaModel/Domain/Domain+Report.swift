@@ -12,7 +12,7 @@ extension Domain {
         let failures = counts.errors > 0 ? replica.failures() : Failures()
         let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { state in
-            state.rejected.refused.count + Set(state.rejected.rejected.keys).union(state.postponed.unknown).count
+            state.rejected.refused.count + Set(state.rejected.invalid.keys).union(state.postponed.unknown).count
         }
         let notFetched = engine.reasonOfFailedFetches()
         return DomainReport(

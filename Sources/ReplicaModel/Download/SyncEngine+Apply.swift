@@ -41,7 +41,7 @@ extension SyncEngine {
     /// Asks the store again about items whose reports were invalid.
     private func requestRejectedItems() async {
         let now = replica.now()
-        let due = state.withLock { state in state.rejected.rejected.keys.filter { state.postponed.isDue($0, at: now) } }
+        let due = state.withLock { state in state.rejected.invalid.keys.filter { state.postponed.isDue($0, at: now) } }
         for identifier in due where !Task.isCancelled {
             if await ask(identifier) { state.withLock { $0.accept(identifier) } }
         }

@@ -163,7 +163,7 @@ extension SyncEngine {
         for identifier in missing where !arrived.contains(identifier) {
             let item: Item?
             do throws(RemoteStoreError) {
-                item = try await locateUnlisted(of: identifier)
+                item = try await locateUnlisted(identifier)
             } catch {
                 // It need not be gone: the store is asked about it, in a later run if necessary.
                 guard error.isOfOneItem else { throw .store(error) }
@@ -198,7 +198,7 @@ extension SyncEngine {
 
     /// Determines the state of an item that is in no listing: it may have moved to a folder that is not listed, or
     /// during the listing.
-    private func locateUnlisted(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
+    private func locateUnlisted(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
         do throws(RemoteStoreError) {
             return try await store.item(identifier)
         } catch {

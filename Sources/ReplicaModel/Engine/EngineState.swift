@@ -134,7 +134,7 @@ struct ArrivalState {
 /// Items of the store that can't exist here.
 struct RejectedItems {
     /// Items whose state in the store is invalid, with the names given there: each is requested again.
-    private(set) var rejected: [ItemIdentifier: String] = [:]
+    private(set) var invalid: [ItemIdentifier: String] = [:]
     /// Names that can't be used here, and other changes that could not be applied.
     var refused: Set<String> = []
 
@@ -142,12 +142,12 @@ struct RejectedItems {
     private static let most = 1_000
 
     mutating func reject(_ identifier: ItemIdentifier, _ name: String) {
-        if identifier.fault == nil, rejected.count < Self.most {
-            rejected[identifier] = name
+        if identifier.fault == nil, invalid.count < Self.most {
+            invalid[identifier] = name
         } else if refused.count < Self.most {
             refused.insert(name)
         }
     }
 
-    mutating func accept(_ identifier: ItemIdentifier) { rejected[identifier] = nil }
+    mutating func accept(_ identifier: ItemIdentifier) { invalid[identifier] = nil }
 }
