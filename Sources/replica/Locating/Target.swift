@@ -13,7 +13,7 @@ struct Target {
         let bytes = RawArguments.bytes(text)
         if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
             let name = String(text[..<colon])
-            if try domains.has(name) || !isThere(bytes) {
+            if try domains.has(name) || !isThere(bytes, domains) {
                 let start = (bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0) + 1
                 return Target(domain: try domains.named(name), path: ControlPath(bytes: bytes[start...]))
             }
@@ -21,7 +21,8 @@ struct Target {
         return try mounted(bytes, in: domains)
     }
 
-    private static func isThere(_ path: [UInt8]) -> Bool {
+    private static func isThere(_ path: [UInt8], _ domains: Domains) throws -> Bool {
+        try refuseHung(path, try mounts(domains.all()))
         var status = stat()
         return lstat(path.map { CChar(bitPattern: $0) } + [0], &status) == 0
     }
@@ -30,8 +31,9 @@ struct Target {
     static func domainOrItem(_ text: String) throws -> (target: Target, isDomain: Bool) {
         let domains = Domains()
         if try domains.has(text) { return (Target(domain: try domains.named(text), path: .root), true) }
-        try refuseHung(RawArguments.bytes(text), try mounts(domains.all()))
-        if !text.contains("/"), !text.contains(":"), !isThere(RawArguments.bytes(text)) { _ = try domains.named(text) }
+        if !text.contains("/"), !text.contains(":"), try !isThere(RawArguments.bytes(text), domains) {
+            _ = try domains.named(text)
+        }
         return (try item(text), false)
     }
 
