@@ -47,15 +47,18 @@ import Testing
                 mkdir mnt2
                 for name in c e; do mkdir "$name"; replica add "$name" --store "file://$HERE/$name" >/dev/null; done
                 pid=$(daemon)
-                kill -STOP "$pid"
-                trap 'kill -CONT "$pid"' EXIT
                 line="replica: d: its daemon (process $pid) does not answer"
                 gives_up() {
                     local got=0 errors
                     errors=$(timeout 100 "$@" 2>&1 >/dev/null) || got=$?
                     [ "$got" = "${code:-7}" ] && [ "$errors" = "${program:-}$line" ] || fail "$*: $got, $errors"
                 }
-                jobs=
+                # In the mount itself, of a name that could be an item's of a domain.
+                (cd "$MNT"; touch "$HERE/inside"; eventually test -e "$HERE/stopped"; gives_up "$BIN/replica" pin x:a) & jobs=$!
+                eventually test -e inside
+                kill -STOP "$pid"
+                trap 'kill -CONT "$pid"' EXIT
+                touch stopped
                 while read -r words; do
                     gives_up "$BIN/replica" $words & jobs="$jobs $!"
                 done <<END
