@@ -25,8 +25,13 @@ final class Mount: Sendable {
     let session: Session
     let path: String
     private let running: Running<Void>
+    private let keptSwitch: RingSwitch.Use?
 
-    init(_ fileSystem: any FileSystem, at path: String, options: MountOptions = .test()) throws {
+    /// - Parameter changesSwitch: Whether it is of a test that changes the machine's switch (``RingSwitch``).
+    init(
+        _ fileSystem: any FileSystem, at path: String, options: MountOptions = .test(), changesSwitch: Bool = false
+    ) throws {
+        keptSwitch = changesSwitch ? nil : RingSwitch.Use()
         let session = try Session(fileSystem, options: options)
         try session.mount(at: path)
         self.session = session
@@ -72,12 +77,12 @@ func withFolder<Result>(_ body: (String) async throws -> Result) async throws ->
 
 /// Mounts a filesystem for the length of `body`, which may block.
 func withMount(
-    _ fileSystem: any FileSystem, options: MountOptions = .test(),
+    _ fileSystem: any FileSystem, options: MountOptions = .test(), changesSwitch: Bool = false,
     _ body: @Sendable (Mount) async throws -> Void
 ) async throws {
     try await onOwnThread {
         try await withFolder { folder in
-            let mount = try Mount(fileSystem, at: folder, options: options)
+            let mount = try Mount(fileSystem, at: folder, options: options, changesSwitch: changesSwitch)
             defer { mount.end() }
             try await body(mount)
         }
