@@ -162,7 +162,7 @@ import Threads
         try folder.makeFolder("store")
         let root = try folder.makeFolder("data/replica")
         chmod(folder.path.appending("data").string, 0o700)
-        let lock = open(root.string, O_RDONLY | O_DIRECTORY)
+        let lock = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #expect(flock(lock, LOCK_EX) == 0)
         try await onThread {
             var domain = try Self.domain("a", "store", in: folder)
@@ -172,11 +172,7 @@ import Threads
             #expect(try FileManager.default.contentsOfDirectory(atPath: root.string) == [])
             close(lock)
             // The first has released it when the second begins.
-            for name in ["a", "b"] {
-                var domain = try Self.domain(name, "store", in: folder)
-                domain.patience = .zero
-                _ = try domain.make(DomainCreation())
-            }
+            for name in ["a", "b"] { _ = try Self.domain(name, "store", in: folder).make(DomainCreation()) }
         }
     }
 }

@@ -141,7 +141,7 @@ import Testing
         ),
         (
             { $0.store = .program("my-s3", nil) },
-            "error store replica-store-my-s3 is not installed: install ~/.local/lib/replica/stores/replica-store-my-s3"
+            "error store replica-store-my-s3 is not installed: replica-store-my-s3 ~/.local/lib/replica/stores/replica-store-my-s3"
         ),
         (
             { $0.store = .program("davs", nil) },
