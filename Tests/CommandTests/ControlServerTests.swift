@@ -25,6 +25,24 @@ import Threads
         try await domain.stop()
     }
 
+    /// Swift's pool has a thread for each core.
+    @Test func requestsAreAnsweredWhileTheWholePoolIsBusy() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let state = domain.state
+        let isFree = Gate(false)
+        try await onThread {
+            defer { isFree.withLock { $0 = true } }
+            // Waits in the threads of the pool, as far as other tests leave any.
+            for _ in 0..<256 { Task.detached { Self.wait(for: isFree) } }
+            let answer = try ControlClient(state: state).request(.status)
+            #expect(answer == .done)
+        }
+        #expect(domain.service.requests == [.status])
+        try await domain.stop()
+    }
+
+    private static func wait(for gate: Gate<Bool>) { gate.wait { $0 } }
+
     @Test func oneConnectionCarriesManyRequests() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let state = domain.state
@@ -261,38 +279,4 @@ import Threads
             "\(result)")
         try await domain.stop()
     }
-
-    /// All threads are busy when a client asks and gives up: nobody wants any more what it asked for.
-    @Test func whatNobodyWaitsForIsNotBegun() async throws {
-        let domain = try FakeDomain { _, _ in .done }
-        let (mayGo, isHeld) = (Latch(), Gate(0))
-        let count = ProcessInfo.processInfo.activeProcessorCount
-        let holders = (0..<count).map { _ in
-            Task {
-                isHeld.withLock { $0 += 1 }
-                Self.hold(mayGo)
-            }
-        }
-        try await onThread {
-            isHeld.wait(until: { $0 == count }, { _ in })
-            let client = try RawClient(domain)
-            try client.send(#"{"protocol":1,"id":1,"request":{"approve":{}}}"# + "\nnonsense\n")
-            // The request before it was read.
-            #expect(try client.line()?.contains("not a request") == true)
-            client.close()
-            let other = try RawClient(domain)
-            for _ in 0..<2 {
-                try other.send("nonsense\n")
-                _ = try other.line()
-            }
-            mayGo.open()
-            try other.send(#"{"protocol":1,"id":1,"request":{"hello":{}}}"# + "\n")
-            _ = try other.line()
-        }
-        for holder in holders { await holder.value }
-        #expect(domain.service.requests == [.hello])
-        try await domain.stop()
-    }
-
-    private static func hold(_ latch: Latch) { latch.wait() }
 }

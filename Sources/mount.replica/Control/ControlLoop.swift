@@ -9,6 +9,7 @@ final class ControlLoop: @unchecked Sendable {
     private let listener: FileDescriptor
     private let inbox: ControlInbox
     private let service: any ControlRequestHandler
+    private let threads = RequestThreads()
     private var connections: [Int: ControlConnection] = [:]
     private var lastConnection = 0
     /// The deadline after `stop`.
@@ -129,11 +130,9 @@ final class ControlLoop: @unchecked Sendable {
             }
             if !isTaken { throw CancellationError() }
         }
-        connection.tasks[id] = Task {
+        connection.tasks[id] = Task(executorPreference: threads) {
             let reply: ReplyLine
             do {
-                // All threads may have been busy for long.
-                try Task.checkCancellation()
                 reply = ReplyLine(id: id, answer: try await service.answer(message.request, events: sink))
             } catch {
                 reply = ReplyLine(id: id, failure: ControlFailure(error))
