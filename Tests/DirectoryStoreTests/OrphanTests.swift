@@ -89,6 +89,29 @@ import Threads
         #expect(told.deleted.isEmpty)
     }
 
+    /// A search finds it in a folder, which it leaves again before the folder is listed: no event reports that.
+    @Test func anItemThatLeftAFolderBeforeItsListingIsSearchedFor() async throws {
+        for folder in ["one", "two"] { try await other.makeFolder(folder) }
+        try await other.write([1], to: "file")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        let one = try await store.child("one")
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "one/file")
+        let folder = try #require(ItemKey(one.identifier))
+        let key = try #require(ItemKey(item.identifier))
+        let isFound = try await eventually {
+            _ = try await store.currentAnchor()
+            return store.tree.index.withLock { $0.orphans.isEmpty && $0.knownPlace(of: key)?.parent == folder }
+        }
+        #expect(isFound)
+        try await other.move("one/file", to: "two/file")
+        _ = try await store.all(in: one.identifier)
+        let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
+        #expect(told.deleted.isEmpty)
+        #expect(told.updated[item.identifier]?.parent != one.identifier)
+    }
+
     /// A file, and a listed folder `above` with one that is not listed.
     /// - Returns: The file, and what is told after.
     private func fileAndFolder() async throws -> (item: Item, anchor: SyncAnchor) {

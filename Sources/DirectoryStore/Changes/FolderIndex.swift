@@ -73,15 +73,16 @@ struct FolderIndex {
         if hasMoved { log.add(key) }
     }
 
-    /// Starts a search for an item that is not where it was last seen, and for its folders, unless they are in listed
-    /// folders: there was no event with their new places.
+    /// Starts a search for an item that is not where it was last seen, and for its folders, unless they are entries of
+    /// listed folders: of the others no event reports the new place. An item may also have left a folder, where a search
+    /// had found it, before the folder was listed.
     /// - Returns: Whether there is anything to search for.
     @discardableResult
     mutating func lose(_ key: ItemKey) -> Bool {
         var isLost = false
         for here in table.climb(from: key) {
-            guard let place = table.place(of: here) else { break }
-            if !isListed(place.parent), knownPlace(of: here) != nil {
+            let marks = table.marks(of: here)
+            if marks.contains(.known), !marks.contains(.attached) {
                 orphans[here] = orphans[here] ?? Orphan(since: .now, mayBeElsewhere: true)
                 isLost = true
             }
