@@ -102,7 +102,7 @@ final class StoreProcess: Sendable {
             state.count += 1
             return state.count
         }
-        let line = encoded(CallLine(id: id, call: name, with: arguments))
+        let line = CallLine(id: id, call: name, with: arguments).bytes
         let call = PendingCall(id, isFetch: isFetch, keeping: kept, progress: progress)
         let isTaken = state.withLock { state in
             guard state.closed == nil, !state.isToLeave else { return false }
@@ -134,8 +134,8 @@ final class StoreProcess: Sendable {
     /// Whether calls are accepted.
     var isOpen: Bool { state.withLock { $0.closed == nil && !$0.isToLeave } }
 
-    func enqueue(_ line: some Encodable) {
-        let bytes = encoded(line)
+    func enqueue(_ line: some OutgoingLine) {
+        let bytes = line.bytes
         state.withLock { $0.outgoing += bytes }
     }
 
@@ -180,15 +180,5 @@ final class StoreProcess: Sendable {
     private func wake() {
         var one: UInt64 = 1
         write(wakeUp.raw, &one, 8)
-    }
-
-    private func encoded(_ line: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        do {
-            return Array(try encoder.encode(line)) + [UInt8(ascii: "\n")]
-        } catch {
-            preconditionFailure("a line of ours cannot be written: \(error)")
-        }
     }
 }

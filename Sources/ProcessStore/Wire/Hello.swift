@@ -6,7 +6,7 @@ import ReplicaModel
 package let storeProtocolVersion = 1
 
 /// The daemon's first line.
-struct HelloLine: Encodable {
+struct HelloLine: OutgoingLine {
     let replica = 1
     let `protocol` = [storeProtocolVersion]
     let url: String

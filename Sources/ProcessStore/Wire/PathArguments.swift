@@ -49,15 +49,3 @@ struct PathArguments: Encodable, Sendable {
         [path?.wire, destination?.wire, target.map(WireText.init)].allSatisfy { $0?.isUTF8 ?? true }
     }
 }
-
-/// The wire form of a call.
-struct CallLine<Arguments: Encodable>: Encodable {
-    let id: Int64
-    let call: String
-    let with: Arguments
-}
-
-/// Tells the store that a call is no longer wanted.
-struct CancelLine: Encodable {
-    let cancel: Int64
-}
