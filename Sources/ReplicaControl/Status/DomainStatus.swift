@@ -32,7 +32,7 @@ package enum DomainState: String, Codable, CaseIterable, Sendable {
     case idle
     /// The store is unreachable. Everything local works; changes are queued.
     case offline
-    /// Disconnected by `replica disconnect` or by the store.
+    /// Disconnected by `replica disconnect`.
     case disconnected
     /// A mass deletion is waiting for `replica approve`.
     case held

@@ -53,7 +53,7 @@ package struct ItemStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The store's version of an item, in a form for users: text, or hexadecimal digits.
+/// The store's version of an item, as the store names it; empty for a part that the item doesn't have.
 package struct ItemStatusVersion: Codable, Equatable, Sendable {
     package var content: String
     package var metadata: String
@@ -104,7 +104,7 @@ package struct DepartureStatus: Codable, Equatable, Sendable {
 
 /// An unresolved conflict.
 package struct ConflictStatus: Codable, Equatable, Sendable {
-    /// The item that has the store's version.
+    /// The item that has the store's version; the same as `copy` if the store has none.
     package var path: ControlPath
     /// The item that has the local bytes.
     package var copy: ControlPath?
