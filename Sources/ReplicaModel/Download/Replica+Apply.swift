@@ -30,29 +30,32 @@ extension Replica {
     ///   - rewrite: Whether its content may differ although the version is the same.
     ///   - isForced: Whether an item in the way is renamed now.
     func apply(
-        _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, rewrite: Rewrite = .no,
-        isForced: Bool = false
+        _ item: Item, asked: UInt64, staged: StagedContent? = nil, rewrite: Rewrite = .no, isForced: Bool = false
     ) throws(ReplicaError) -> Applied {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
-        let decision = try withTreeWaking { (tree) throws(ReplicaError) -> ApplyDecision in
-            if tree.store.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
-            return try tree.applyDecision(item, staged: staged, rewrite, isForced: isForced)
+        let (decision, now) = try withTreeWaking { (tree) throws(ReplicaError) -> (ApplyDecision, UInt64) in
+            let now = tree.store.answers.count
+            if tree.store.answers.isStale(item.identifier, asked: asked) { return (.finished(.stale), now) }
+            return (try tree.applyDecision(item, staged: staged, rewrite, isForced: isForced), now)
         }
-        return try carryOut(decision, item, staged: staged, rewrite, isForced: isForced)
+        // No call about the item was answered up to now.
+        return try carryOut(decision, item, asked: now, staged: staged, rewrite, isForced: isForced)
     }
 
+    /// A change that is made through the mount may take long, so what remains is decided again.
     private func carryOut(
-        _ decision: ApplyDecision, _ item: Item, staged: StagedContent?, _ rewrite: Rewrite, isForced: Bool
+        _ decision: ApplyDecision, _ item: Item, asked: UInt64, staged: StagedContent?, _ rewrite: Rewrite,
+        isForced: Bool
     ) throws(ReplicaError) -> Applied {
         switch decision {
         case .finished(let applied): return applied
         case .bounce(let number):
             try bounce(number)
-            return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
+            return try apply(item, asked: asked, staged: staged, rewrite: rewrite, isForced: isForced)
         case .undoMove(let number):
             try undoMove(number)
-            return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
+            return try apply(item, asked: asked, staged: staged, rewrite: rewrite, isForced: isForced)
         case .removeLocally(let number):
             // An item that another client moved to the trash counts as deleted.
             let isGone = item.parent == .trash
@@ -62,15 +65,15 @@ extension Replica {
             return .done
         case .compare(let number):
             guard let plan = try settleDoubt(number, item, staged) else { return .deferred }
-            guard plan == .takeTheirs, var staged else { return try apply(item, isForced: isForced) }
+            guard plan == .takeTheirs, var staged else { return try apply(item, asked: asked, isForced: isForced) }
             staged.isPreferred = true
-            return try apply(item, staged: staged, isForced: isForced)
-        case .update(let number, let plan, let parent):
-            guard !plan.keepsCopy else {
-                if try !mergeIfEqual(number, item, staged) { try makeConflictCopy(of: number) }
-                return try apply(item)
+            return try apply(item, asked: asked, staged: staged, isForced: isForced)
+        case .update(let update):
+            guard !update.plan.keepsCopy else {
+                if try !mergeIfEqual(update.number, item, staged) { try makeConflictCopy(of: update.number) }
+                return try apply(item, asked: asked)
             }
-            return try update(number, to: item, plan: plan, parent: parent, staged: staged)
+            return try carryOut(update, item, asked: asked, staged)
         }
     }
 }
@@ -87,5 +90,15 @@ enum ApplyDecision {
     case create(parent: ItemNumber)
     /// After a power cut: both contents are compared first.
     case compare(ItemNumber)
-    case update(ItemNumber, Reconciliation, parent: ItemNumber)
+    case update(PlannedUpdate)
+}
+
+/// How an item is changed to the store's newer state.
+struct PlannedUpdate {
+    var number: ItemNumber
+    var plan: Reconciliation
+    /// The folder that the store has it in.
+    var parent: ItemNumber
+    /// ``Node/edits`` when it was planned.
+    var edits: UInt64
 }

@@ -15,11 +15,14 @@ struct LocalMove {
 
 extension Replica {
     /// Moves an item to where the store has it.
-    func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber) throws(ReplicaError) {
+    /// - Parameter asked: ``Incoming/asked``.
+    /// - Throws: EBUSY if a call for the item is in progress or was answered since.
+    func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber, asked: UInt64) throws(ReplicaError) {
         let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in
             guard let node = tree.items[number], let from = node.parent, let into = try tree.find(parent) else {
                 return nil
             }
+            guard !tree.isOutdated(node, asked: asked) else { throw .errno(.resourceBusy) }
             try tree.children(of: into)
             let name = tree.nameHere(of: item, as: node, in: into)
             guard from !== into || node.name != name else { return nil }

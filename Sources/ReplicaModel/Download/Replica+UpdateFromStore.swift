@@ -15,44 +15,46 @@ struct StagedContent: Sendable {
 }
 
 extension Replica {
-    /// Updates a local item to the store's newer state, according to `plan`.
-    func update(
-        _ number: ItemNumber, to item: Item, plan: Reconciliation, parent: ItemNumber, staged: StagedContent?
+    /// Updates a local item to the store's newer state. If a call for the item begins or is answered meanwhile, the rest
+    /// is deferred.
+    func carryOut(
+        _ update: PlannedUpdate, _ item: Item, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) -> Applied {
-        guard case .update(let fields) = plan.down else { return .done }
-        if let staged, staged.version != item.version.content { return .needsContent(number) }
-        if !fields.isDisjoint(with: .place) { try move(number, to: item, in: parent) }
-        if fields.contains(.contents) {
-            try replaceContent(number, item, fields, staged)
-        } else if !fields.isDisjoint(with: .metadata) {
-            try replaceMetadata(number, item, fields)
+        guard case .update(let fields) = update.plan.down else { return .done }
+        if let staged, staged.version != item.version.content { return .needsContent(update.number) }
+        do throws(ReplicaError) {
+            try makeChanges(of: update, fields, item, asked: asked, staged)
+        } catch {
+            let isOutdated = withTree { tree in tree.items[update.number].map { tree.isOutdated($0, asked: asked) } }
+            guard isOutdated == true else { throw error }
+            return .deferred
         }
-        let masked = try withTreeWaking { (tree) throws(ReplicaError) -> ItemNumber? in
-            // The node may have become another item meanwhile: the one that replaced it in the store.
-            guard let node = tree.items[number], let folder = tree.items[parent],
-                node.base?.identifier == item.identifier
-            else { return nil }
-            let isOther = tree.store.enforcesCapabilities && node.base?.capabilities != item.capabilities
-            var left = node.dirty.subtracting(fields.intersection(.contents))
-            // A truncation of content that isn't local is not part of the plan: it is still to be sent.
-            if case .modify(let up) = plan.up {
-                left.formIntersection(up.union([.place, .contents]))
-            } else {
-                left.formIntersection(.contents)
-            }
-            node.dirty = left
-            tree.adoptVersion(node, item, folder)
-            return isOther ? node.inodeNumber : nil
+        let (applied, masked) = try withTreeWaking { (tree) throws(ReplicaError) in
+            tree.endUpdate(update, fields, item, asked: asked)
         }
         // Until now, readers got the old content, which passes through memory
-        if fields.contains(.contents), staged == nil { presenter.withLock { $0 }?.invalidate(number) }
+        if fields.contains(.contents), staged == nil { presenter.withLock { $0 }?.invalidate(update.number) }
         // The mode that programs see follows the capabilities.
         if let masked { presenter.withLock { $0 }?.invalidate(masked) }
-        return .done
+        return applied
     }
 
-    private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(ReplicaError) {
+    private func makeChanges(
+        of update: PlannedUpdate, _ fields: ItemFields, _ item: Item, asked: UInt64, _ staged: StagedContent?
+    ) throws(ReplicaError) {
+        if !fields.isDisjoint(with: .place) { try move(update.number, to: item, in: update.parent, asked: asked) }
+        if fields.contains(.contents) {
+            try replaceContent(update.number, item, fields, asked: asked, staged)
+        } else if !fields.isDisjoint(with: .metadata) {
+            try replaceMetadata(update.number, item, fields, asked: asked)
+        }
+    }
+
+    private func replaceMetadata(
+        _ number: ItemNumber, _ item: Item, _ fields: ItemFields, asked: UInt64
+    ) throws(ReplicaError) {
         try presentTouch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
+            guard !tree.isOutdated(node, asked: asked) else { throw .errno(.resourceBusy) }
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
             for name in tree.items.names(of: node) {
@@ -64,7 +66,7 @@ extension Replica {
     }
 
     private func replaceContent(
-        _ number: ItemNumber, _ item: Item, _ fields: ItemFields, _ staged: StagedContent?
+        _ number: ItemNumber, _ item: Item, _ fields: ItemFields, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) {
         let folders = self.folders
         let (name, parent, isOpen) = try withTreeWaking { (tree) throws(ReplicaError) in
@@ -75,7 +77,9 @@ extension Replica {
             // Detects writes that bypassed the mount.
             if node.materialization == .whole { _ = try tree.entry(of: node) }
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
-            guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
+            guard !tree.isWritten(node), !holdsEdit, !tree.isOutdated(node, asked: asked) else {
+                throw .errno(.resourceBusy)
+            }
             try tree.asOwner(of: [parent]) { () throws(ReplicaError) in
                 try tree.exchangeFile(of: node, item, fields, staged, folders)
             }
@@ -108,6 +112,23 @@ extension Replica {
 }
 
 extension Tree {
+    /// Records that an item has the store's state.
+    /// - Returns: Also the item's number if the mode that programs see may have changed.
+    fileprivate func endUpdate(
+        _ update: PlannedUpdate, _ fields: ItemFields, _ item: Item, asked: UInt64
+    ) -> (Applied, masked: ItemNumber?) {
+        // The node may have become another item meanwhile: the one that replaced it in the store.
+        guard let node = items[update.number], let folder = items[update.parent],
+            node.base?.identifier == item.identifier
+        else { return (.done, nil) }
+        guard !isOutdated(node, asked: asked) else { return (.deferred, nil) }
+        let isOther = store.enforcesCapabilities && node.base?.capabilities != item.capabilities
+        // What was edited meanwhile is still to be sent.
+        if node.edits == update.edits { node.dirty = node.dirty.left(by: update.plan, fields) }
+        adoptVersion(node, item, folder)
+        return (.done, isOther ? node.inodeNumber : nil)
+    }
+
     /// Replaces a node's file by the staged one, or by a placeholder of the store's newer content. Open descriptors
     /// keep the old file (MODEL.md#decisions) if any of its content was local; otherwise they are reopened.
     /// - Parameter fields: What is replaced. The other attributes stay; the modification date is that of the content.
@@ -170,6 +191,16 @@ extension Tree {
         refreshFingerprint(node)
         note(node)
         want(node)
+    }
+}
+
+extension ItemFields {
+    /// The dirty fields that are still to be sent after an update of `fields`.
+    fileprivate func left(by plan: Reconciliation, _ fields: ItemFields) -> ItemFields {
+        let left = subtracting(fields.intersection(.contents))
+        // A truncation of content that isn't local is not part of the plan: it is still to be sent.
+        guard case .modify(let up) = plan.up else { return left.intersection(.contents) }
+        return left.intersection(up.union([.place, .contents]))
     }
 }
 

@@ -120,7 +120,9 @@ extension SyncEngine {
                 log.warning("a name in the store is not valid here", metadata: ["name": "\(name)"])
                 return .applied
             case .needsContent:
-                guard let item = change.item, await !applyContent(of: item, rewrite) else { return .applied }
+                guard let item = change.item, await !applyContent(of: item, asked: change.asked, rewrite) else {
+                    return .applied
+                }
                 return .left
             case .needsComparison(let number):
                 guard let item = change.item else { return .applied }

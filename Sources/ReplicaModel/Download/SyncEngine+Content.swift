@@ -6,17 +6,18 @@ extension SyncEngine {
     ///
     /// Other changes are applied during the fetch: they may move the item, or give its identifier to another file.
     /// Fetched content therefore waits in staging until a pass applies the change that is noted by then.
+    /// - Parameter asked: ``Incoming/asked``.
     /// - Returns: Whether the change is done.
-    func applyContent(of item: Item, _ rewrite: Rewrite) async -> Bool {
+    func applyContent(of item: Item, asked: UInt64, _ rewrite: Rewrite) async -> Bool {
         if let staged = state.withLock({ $0.arrivals.staged.removeValue(forKey: item.identifier) }) {
             // Two contents may have been fetched under one version, if the version is not reliable.
             let isOfItem = rewrite == .no || staged.metadataVersion == item.version.metadata
-            if staged.version == item.version.content, isOfItem { return apply(item, staged, rewrite) }
+            if staged.version == item.version.content, isOfItem { return apply(item, asked: asked, staged, rewrite) }
             staged.discard()
         }
         guard !options.isSequential else {
             guard let staged = await fetchUpdate(of: item) else { return false }
-            return apply(item, staged, rewrite)
+            return apply(item, asked: asked, staged, rewrite)
         }
         let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
@@ -44,10 +45,10 @@ extension SyncEngine {
         }
     }
 
-    private func apply(_ item: Item, _ staged: StagedContent, _ rewrite: Rewrite) -> Bool {
+    private func apply(_ item: Item, asked: UInt64, _ staged: StagedContent, _ rewrite: Rewrite) -> Bool {
         defer { staged.discard() }
         do throws(ReplicaError) {
-            guard try replica.apply(item, staged: staged, rewrite: rewrite) == .done else { return false }
+            guard try replica.apply(item, asked: asked, staged: staged, rewrite: rewrite) == .done else { return false }
             state.withLock { $0.postponed.remove(item.identifier) }
             return true
         } catch {

@@ -64,7 +64,14 @@ extension Tree {
             if !plan.keepsCopy { try demandReplaceable(node) }
             return .finished(.needsContent(node.number))
         }
-        return .update(node.number, plan, parent: parent.number)
+        return .update(PlannedUpdate(number: node.number, plan: plan, parent: parent.number, edits: node.edits))
+    }
+
+    /// Whether a call for the item is in progress, or was answered after the store was asked for the state that is being
+    /// applied: that state may be older than the item's.
+    /// - Parameter asked: ``Incoming/asked``.
+    func isOutdated(_ node: Node, asked: UInt64) -> Bool {
+        node.isInFlight || node.base.map { store.answers.isStale($0.identifier, asked: asked) } ?? false
     }
 
     /// Whether an item or something in it has local changes, or is open for writing.

@@ -110,7 +110,7 @@ final class Tree {
         note(node)
     }
 
-    /// Counts an edit of a node: calls in flight and plans for it may be outdated.
+    /// Counts an edit of a node: plans for it may be outdated.
     func touch(_ node: Node) {
         node.edits += 1
         node.changedAt = clock.now()

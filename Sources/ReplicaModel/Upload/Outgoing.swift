@@ -11,8 +11,6 @@ struct Outgoing: Sendable {
     }
 
     var number: ItemNumber
-    /// ``Node/edits`` when the call began.
-    var edits: UInt64
     var call: Call
     var template: ItemTemplate
     var fields: ItemFields

@@ -46,7 +46,7 @@ extension Replica {
                 identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root, filename: name,
                 kind: node.kind)
             return Outgoing(
-                number: number, edits: node.edits, call: .modify(base: base.version), template: template,
+                number: number, call: .modify(base: base.version), template: template,
                 fields: .filename, parent: base.parent, isOfKnownItem: true, isInterim: true)
         }
     }
@@ -85,7 +85,7 @@ extension Replica {
         // A resolve asks about the folder that the item was sent to, even if it was moved here since.
         let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
         var outgoing = Outgoing(
-            number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
+            number: node.number, call: call, template: try template(of: node, in: tree),
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil

@@ -109,7 +109,7 @@ import Threads
         await bench.engine.pull()
         for (_, change) in try bench.replica.incoming(after: 0, limit: 10) {
             if let item = change.item {
-                _ = try bench.replica.apply(item)
+                _ = try bench.replica.apply(item, asked: change.asked)
             } else {
                 _ = try bench.replica.applyDeletion(of: change.identifier)
             }

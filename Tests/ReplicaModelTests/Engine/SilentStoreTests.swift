@@ -255,7 +255,7 @@ import Threads
     @Test func aSenderIsReplacedOnce() async throws {
         let sender = Sender()
         let call = Outgoing(
-            number: ItemNumber(7), edits: 0, call: .resolve, template: Self.template("y", .file), fields: [],
+            number: ItemNumber(7), call: .resolve, template: Self.template("y", .file), fields: [],
             parent: .root)
         sender.begin([call, call])
         _ = sender.next()
