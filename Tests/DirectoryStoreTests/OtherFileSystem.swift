@@ -6,18 +6,40 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A file system without attributes (ramfs), mounted at a place of a test's own as long as this lives. Needs root.
+/// A file system without attributes, mounted at a place of a test's own as long as this lives. Needs root.
 final class OtherFileSystem: Sendable {
+    enum Kind {
+        case ramfs
+        /// By FUSE. It has no modes, links or symlinks either, and finds names in any case.
+        case exFAT
+
+        /// A command that mounts one at `$1`; `$2` is a free path beside it.
+        var command: String {
+            switch self {
+            case .ramfs: #"mount -t ramfs none "$1""#
+            case .exFAT:
+                // The device is detached when the file system is gone. Its process must not hold descriptors of the caller, which
+                // would wait for it.
+                #"""
+                for fd in $(ls /proc/$$/fd); do [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"; done
+                truncate -s 64M "$2" && mkfs.exfat "$2" >/dev/null && loop=$(losetup -f --show "$2") &&
+                    mount.exfat-fuse "$loop" "$1" && losetup -d "$loop"
+                """#
+            }
+        }
+    }
+
     private let scratch: Scratch
     /// The directory that stores are given.
     let root: String
     /// Where a domain keeps what the file system doesn't.
     var memory: FilePath { FilePath("\(scratch.path)/places") }
 
-    init() throws {
+    init(_ kind: Kind = .ramfs) throws {
         scratch = try Scratch()
         root = "\(scratch.root)/store"
-        guard try run("mount", "-t", "ramfs", "none", scratch.root) == 0, mkdir(root, 0o755) == 0 else {
+        let isMounted = try run("bash", "-c", kind.command, "bash", scratch.root, "\(scratch.path)/disk")
+        guard isMounted == 0, mkdir(root, 0o755) == 0 else {
             throw POSIXError(.EPERM)
         }
     }

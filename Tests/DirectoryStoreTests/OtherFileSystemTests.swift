@@ -15,6 +15,13 @@ import Testing
         try await promise.check(try await disk.subject())
     }
 
+    /// But for names that it can't hold.
+    @Test(arguments: StorePromises.all.filter { $0.name != "names come back byte for byte" })
+    func keepsPromiseOnExFAT(_ promise: StorePromise) async throws {
+        let disk = try OtherFileSystem(.exFAT)
+        try await promise.check(try await disk.subject())
+    }
+
     /// Where no call looks and renames at once, as on network file systems: by links.
     @Test(arguments: StorePromises.all)
     func keepsPromiseWithoutAtomicRenames(_ promise: StorePromise) async throws {

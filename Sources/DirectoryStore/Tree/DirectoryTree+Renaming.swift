@@ -25,10 +25,21 @@ extension DirectoryTree {
             }
         } catch .fileExists where !abilities.isCaseSensitive {
             // The item's own name in another spelling.
-            let (old, new) = (try Linux.status(of: name, in: folder), try Linux.status(of: newName, in: newFolder))
-            guard old.inode == new.inode, try !isExactly(newName, in: newFolder) else { throw .fileExists }
+            guard try findsSame(name, in: folder, newName, in: newFolder), try !isExactly(newName, in: newFolder)
+            else { throw .fileExists }
             try Linux.rename(name, in: folder, to: newName, in: newFolder, flags: 0)
         }
+    }
+
+    /// Whether two names that a filesystem without case finds are one entry. On FUSE (exFAT), an entry may have another
+    /// inode number under each spelling.
+    private func findsSame(
+        _ name: FileName, in folder: Handle, _ other: FileName, in otherFolder: Handle
+    ) throws(Errno) -> Bool {
+        let (old, new) = (try Linux.status(of: name, in: folder), try Linux.status(of: other, in: otherFolder))
+        if old.inode == new.inode { return true }
+        guard try Linux.status(of: folder).inode == Linux.status(of: otherFolder).inode else { return false }
+        return name.description.lowercased() == other.description.lowercased()
     }
 
     /// Renames an entry within its folder.

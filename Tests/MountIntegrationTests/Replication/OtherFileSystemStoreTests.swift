@@ -1,9 +1,20 @@
 import Testing
 
-/// A store on a filesystem without attributes (ramfs), where nothing in the store identifies a file's item.
+/// A store on a filesystem without attributes (ramfs, exFAT), where nothing in the store identifies a file's item.
 @Suite struct OtherFileSystemStoreTests {
     private static let words = """
         mkdir disk; mount -t ramfs none disk; mkdir disk/store; STORE=$HERE/disk/store
+
+        """ + functions
+
+    /// By FUSE; the device is detached when it is unmounted.
+    private static let exFAT = """
+        mkdir disk; truncate -s 64M disk.image; mkfs.exfat disk.image >/dev/null; device=$(losetup -f --show disk.image)
+        mount.exfat-fuse "$device" disk >/dev/null; losetup -d "$device"; mkdir disk/store; STORE=$HERE/disk/store
+
+        """ + functions
+
+    private static let functions = """
         is_idle() { case $(replica status d --json) in *'"state":"idle"'*) ;; *) return 1 ;; esac; }
         fill() { for n in $(seq "$1"); do echo "text $n" >"$SRC/f$n"; done; }
         # Nothing came twice, nothing is left on its way, and nothing waits for a person.
@@ -35,6 +46,49 @@ import Testing
                     well
                     content_is "$STORE/folder/inner/deep" edited; content_is "$STORE/renamed" edited
                     """)
+        }
+    }
+
+    /// Its names have no case and exclude some characters, and it keeps neither modes nor symlinks.
+    @Test func aStoreOnExFAT() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.exFAT + #"""
+                    fill 20; mkdir -p "$SRC/folder/inner"; echo deep >"$SRC/folder/inner/deep"
+                    begin; well
+                    echo new >"$MNT/new"; echo more >>"$MNT/f1"; mv "$MNT/f2" "$MNT/renamed"; rm "$MNT/f4"
+                    mkdir "$MNT/made"; mv "$MNT/f3" "$MNT/made/f3"; mv "$MNT/folder" "$MNT/other"
+                    chmod 600 "$MNT/f5"; touch -d @1000000000 "$MNT/f6"
+                    mv "$MNT/f7" "$MNT/F7"; mv "$MNT/made" "$MNT/Made"
+                    well
+                    has_names() { equal "$(ls "$1")" "$(ls "$2")"; }
+                    test -e "$MNT/F7"; has_names "$MNT" "$STORE"
+                    equal "$(stat -c %a "$MNT/f5")" 600; equal "$(stat -c %Y "$STORE/f6")" 1000000000
+
+                    # What it can't hold stays here, and says why until it has another name.
+                    echo x >"$MNT/a:b"; mkdir "$MNT/q?"; echo y >"$MNT/q?/in"; ln -s f1 "$MNT/link"
+                    refused() { [ "$(replica pending d | grep -c "cannot hold this name")" = 2 ]; }
+                    eventually refused
+                    mv "$MNT/a:b" "$MNT/ab"; mv "$MNT/q?" "$MNT/q"
+                    settle; content_is "$STORE/ab" x; content_is "$STORE/q/in" y
+                    replica status d | grep -q "only here     1 item"; rm "$MNT/link"; well
+
+                    # Two names that are one there.
+                    echo low >"$MNT/case"; echo up >"$MNT/CASE"
+                    settle; equal "$(cat "$STORE"/[cC][aA][sS][eE]* | sort | tr '\n' ' ')" "low up "; has_names "$MNT" "$STORE"
+
+                    # The store's own changes, with and without a daemon.
+                    change() {
+                        echo "newer $1" >"$STORE/f1"; mv "$STORE/f9" "$STORE/g9"; rm "$STORE/f10"
+                        mv "$STORE/F7" "$STORE/f7"; mv "$STORE/other" "$STORE/another"
+                    }
+                    change 1; settle; content_is "$MNT/f1" "newer 1"; content_is "$MNT/another/inner/deep" deep
+                    has_names "$MNT" "$STORE"
+                    unmount_it; mv "$STORE/f7" "$STORE/F7"; mv "$STORE/another" "$STORE/other"
+                    echo "text 9" >"$STORE/f9"; echo "text 10" >"$STORE/f10"; rm "$STORE/g9"
+                    change 2; mount_it; settle; content_is "$MNT/f1" "newer 2"; has_names "$MNT" "$STORE"
+                    diff -r "$MNT" "$STORE"
+                    """#)
         }
     }
 
