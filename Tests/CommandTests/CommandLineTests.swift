@@ -50,7 +50,7 @@ import Testing
             (["wait", "photos:a", "--timeout", "60"], .wait(path: path("a")), "photos:a is stable"),
             (["retry"], .retry(path: nil), "retrying"), (["retry", "photos"], .retry(path: nil), "retrying"),
             (["retry", "photos:a"], .retry(path: path("a")), "retrying"),
-            (["approve"], .approve, "the deletion is approved"),
+            (["approve"], .approve, "what was held is approved"),
             (["restore"], .restore, "the items are uploaded again"),
             (
                 ["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both),

@@ -50,7 +50,7 @@ struct Approve: ParsableCommand {
 
     func run() throws {
         _ = try domain.request(.approve)
-        try output.done("the deletion is approved")
+        try output.done("what was held is approved")
     }
 }
 
