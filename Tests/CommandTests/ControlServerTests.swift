@@ -279,4 +279,41 @@ import Threads
             "\(result)")
         try await domain.stop()
     }
+
+    /// All threads are busy when a client asks and gives up: nobody wants any more what it asked for.
+    @Test func whatNobodyWaitsForIsNotBegun() async throws {
+        let (mayGo, held) = (Latch(), Gate(0))
+        let domain = try FakeDomain { request, _ in
+            if request == .retry(path: nil) { Self.hold(mayGo, held) }
+            return .done
+        }
+        try await onThread {
+            let holders = try (0..<RequestThreads.most / 16).map { _ in
+                let holder = try RawClient(domain)
+                let lines = (1...16).map { #"{"protocol":1,"id":\#($0),"request":{"retry":{}}}"# + "\n" }
+                try holder.send(lines.joined())
+                return holder
+            }
+            held.wait(until: { $0 == RequestThreads.most }, { _ in })
+            let client = try RawClient(domain)
+            try client.send(#"{"protocol":1,"id":1,"request":{"approve":{}}}"# + "\nnonsense\n")
+            // The request before it was read.
+            #expect(try client.line()?.contains("not a request") == true)
+            client.close()
+            let other = try RawClient(domain)
+            for _ in 0..<2 {
+                try other.send("nonsense\n")
+                _ = try other.line()
+            }
+            mayGo.open()
+            for holder in holders { for _ in 1...16 { _ = try holder.line() } }
+        }
+        #expect(!domain.service.requests.contains(ControlRequest.approve))
+        try await domain.stop()
+    }
+
+    private static func hold(_ latch: Latch, _ count: Gate<Int>) {
+        count.withLock { $0 += 1 }
+        latch.wait()
+    }
 }

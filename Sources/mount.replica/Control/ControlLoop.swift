@@ -133,6 +133,8 @@ final class ControlLoop: @unchecked Sendable {
         connection.tasks[id] = Task(executorPreference: threads) {
             let reply: ReplyLine
             do {
+                // All threads may have been busy for long.
+                try Task.checkCancellation()
                 reply = ReplyLine(id: id, answer: try await service.answer(message.request, events: sink))
             } catch {
                 reply = ReplyLine(id: id, failure: ControlFailure(error))

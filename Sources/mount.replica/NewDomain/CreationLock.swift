@@ -21,12 +21,16 @@ enum CreationLock {
                 defer { close(folder) }
                 return try body()
             }
+            usleep(pauseMicroseconds)
         } while ContinuousClock.now < end
         throw ControlFailure(.busy, "another process is creating a domain in \(root): try again")
     }
 
-    /// The locked directory, or nil if another process has kept it locked, or it was replaced.
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    /// The locked directory, or nil if another process has kept it locked for a second, or it was replaced.
     private static func held(_ root: FilePath, until end: ContinuousClock.Instant) throws -> Int32? {
+        let end = min(end, .now + .seconds(1))
         let folder = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             if errno == ENOENT { return nil }
