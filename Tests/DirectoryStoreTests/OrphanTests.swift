@@ -112,6 +112,34 @@ import Threads
         #expect(told.updated[item.identifier]?.parent != one.identifier)
     }
 
+    /// A search finds it in a folder whose listing then begins, and has not come to it yet: it is still there.
+    @Test func anItemThatAListingHasNotReachedIsNotGone() async throws {
+        try await other.makeFolder("folder")
+        try await other.write([1], to: "file")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        let folder = try #require(ItemKey(try await store.child("folder").identifier))
+        let key = try #require(ItemKey(item.identifier))
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "folder/file")
+        let tree = store.tree
+        let isFound = try await eventually {
+            _ = try await store.currentAnchor()
+            return tree.index.withLock { $0.knownPlace(of: key)?.parent == folder }
+        }
+        #expect(isFound)
+        let isLost = tree.index.withLock { index in
+            index.list(folder)
+            return index.lose(key)
+        }
+        #expect(isLost)
+        let told = try await store.changes(from: anchor) { updated, deleted in
+            (updated[item.identifier] != nil || !deleted.isEmpty) && tree.index.withLock { $0.orphans.isEmpty }
+        }
+        #expect(told.deleted.isEmpty)
+        #expect(tree.index.withLock { $0.isAt(EntryPlace(parent: folder, name: FileName("file")), item.identifier) })
+    }
+
     /// A file, and a listed folder `above` with one that is not listed.
     /// - Returns: The file, and what is told after.
     private func fileAndFolder() async throws -> (item: Item, anchor: SyncAnchor) {

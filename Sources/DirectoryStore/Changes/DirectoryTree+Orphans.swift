@@ -23,10 +23,10 @@ extension DirectoryTree {
 
     /// Settles items that left their places a while ago: finds their new places, or determines that they are gone.
     func settleOrphans(from top: Handle) throws(RemoteStoreError) {
-        let due = index.withLock { index in
-            let now = ContinuousClock.now
-            return index.orphans.filter { $0.value.due <= now }
-        }
+        // One in a folder that is just being listed may still be there: no search reads listed folders.
+        let unread = index.withLock { index in dueOrphans(in: index).keys.compactMap(index.unreadPlace) }
+        if !unread.isEmpty { settle(Dictionary(unread.map { ($0, []) }) { cause, _ in cause }, from: top) }
+        let due = index.withLock { dueOrphans(in: $0) }
         if due.isEmpty { return }
         let lost = due.filter(\.value.mayBeElsewhere)
         let seen = try lost.isEmpty ? Sightings() : search(for: lost.values)
@@ -58,6 +58,11 @@ extension DirectoryTree {
             }
         }
         if !gone.isEmpty { watches.remove(Set(gone)) }
+    }
+
+    private func dueOrphans(in index: FolderIndex) -> [ItemKey: FolderIndex.Orphan] {
+        let now = ContinuousClock.now
+        return index.orphans.filter { $0.value.due <= now }
     }
 
     /// Searches the folders that have no events; after a long time the whole tree.

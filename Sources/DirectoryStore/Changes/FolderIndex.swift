@@ -43,6 +43,13 @@ struct FolderIndex {
         table.marks(of: key).contains(.known) ? table.place(of: key) : nil
     }
 
+    /// The known place of an item in a listed folder, if it is not an entry there: the listing has not come to it yet, or it had
+    /// left before.
+    func unreadPlace(of key: ItemKey) -> EntryPlace? {
+        guard let place = knownPlace(of: key), isListed(place.parent), table.entry(at: place) == nil else { return nil }
+        return place
+    }
+
     /// Whether an item is known to be at a place now.
     func isAt(_ place: EntryPlace, _ identifier: ItemIdentifier) -> Bool {
         table.entry(at: place)?.identifier == identifier
