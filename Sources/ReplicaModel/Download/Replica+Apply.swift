@@ -59,18 +59,17 @@ extension Replica {
         case .removeLocally(let number):
             // An item that another client moved to the trash counts as deleted.
             let isGone = item.parent == .trash
-            return try removeTree(number, isGone: isGone) || isGone ? .done : .deferred
-        case .create(let parent):
-            try create(item, in: parent)
-            return .done
+            let removal = TreeRemoval(top: number, isGone: isGone, asked: asked)
+            return try removeTree(number, removal) || isGone ? .done : .deferred
+        case .create(let parent): return try create(item, in: parent, asked: asked) ? .done : .deferred
         case .compare(let number):
-            guard let plan = try settleDoubt(number, item, staged) else { return .deferred }
+            guard let plan = try settleDoubt(number, item, asked: asked, staged) else { return .deferred }
             guard plan == .takeTheirs, var staged else { return try apply(item, asked: asked, isForced: isForced) }
             staged.isPreferred = true
             return try apply(item, asked: asked, staged: staged, isForced: isForced)
         case .update(let update):
             guard !update.plan.keepsCopy else {
-                if try !mergeIfEqual(update.number, item, staged) { try makeConflictCopy(of: update.number) }
+                guard try separate(update.number, item, asked: asked, staged) else { return .deferred }
                 return try apply(item, asked: asked)
             }
             return try carryOut(update, item, asked: asked, staged)

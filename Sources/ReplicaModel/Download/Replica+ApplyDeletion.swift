@@ -35,7 +35,8 @@ extension Replica {
         case .meet: return .deferred
         case .delete:
             let path = events.isHeard ? withTree { tree in tree.items[number].map(tree.path(of:)) } : nil
-            if try removeTree(number, isGone: true, setsAside: setsAside) { post(.remoteDeletion, path: path) }
+            let removal = TreeRemoval(top: number, isGone: true, setsAside: setsAside, asked: asked)
+            if try removeTree(number, removal) { post(.remoteDeletion, path: path) }
         default: withTree { tree in tree.items[number].map(tree.convertToNewItem) }
         }
         return .done
@@ -43,16 +44,17 @@ extension Replica {
 
     /// Removes a node and everything below it from the tree, except for items that the store does not have, and their
     /// folders.
-    /// - Parameters:
-    ///   - isGone: Whether the store no longer has it, so that what stays is new to the store. Otherwise it is at a
-    ///     place that was not listed yet.
-    ///   - isBelow: Whether this is in a folder that is being removed.
-    /// - Returns: Whether all of it is gone.
+    /// - Parameter folder: The folder that is removed with what is in it; nil for the top item.
+    /// - Returns: Whether all of it is gone, or at another place by now.
     func removeTree(
-        _ number: ItemNumber, isGone: Bool, isBelow: Bool = false, setsAside: Bool = false
+        _ number: ItemNumber, _ removal: TreeRemoval, in folder: ItemNumber? = nil
     ) throws(ReplicaError) -> Bool {
-        let (children, isKept) = try withTreeWaking { (tree) throws(ReplicaError) -> ([ItemNumber], Bool) in
+        let isBelow = folder != nil
+        let found = try withTreeWaking { (tree) throws(ReplicaError) -> ([ItemNumber], Bool)? in
             guard let node = tree.items[number] else { return ([], false) }
+            // A program has moved it out of the folder.
+            if isBelow, node.parent?.number != folder { return nil }
+            guard tree.isStillMeant(removal) else { return ([], true) }
             tree.settle(node)
             guard node.kind == .folder else {
                 return ([], node.isInFlight || !tree.mayGo(node, isBelow: isBelow))
@@ -62,37 +64,40 @@ extension Replica {
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew || tree.mayBeLost(node))
         }
+        guard let (children, isKept) = found else { return true }
         var isEmptied = true
-        for child in children where try !removeTree(child, isGone: isGone, isBelow: true, setsAside: setsAside) {
-            isEmptied = false
-        }
+        for child in children where try !removeTree(child, removal, in: number) { isEmptied = false }
         guard isEmptied, !isKept else {
             withTree { tree in
                 guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
-                tree.keepItem(node, isGone: isGone)
+                tree.keepItem(node, isGone: removal.isGone)
             }
             return false
         }
         do throws(ReplicaError) {
-            try removeOne(number, setsAside: setsAside)
+            try removeOne(number, removal, in: folder)
             return true
         } catch {
             guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
-            withTree { tree in tree.items[number].map { tree.keepItem($0, isGone: isGone) } }
+            withTree { tree in tree.items[number].map { tree.keepItem($0, isGone: removal.isGone) } }
             return false
         }
     }
 
-    private func removeOne(_ number: ItemNumber, setsAside: Bool) throws(ReplicaError) {
+    private func removeOne(
+        _ number: ItemNumber, _ removal: TreeRemoval, in above: ItemNumber?
+    ) throws(ReplicaError) {
         let info = trashInfo(of: number)
         let folders = self.folders
         try removeFromTree(number) { (tree, node) throws(ReplicaError) in
+            let isThere = above == nil || node.parent?.number == above
+            guard isThere, tree.isStillMeant(removal) else { throw .errno(.resourceBusy) }
             // Detects writes that bypassed the mount.
             if node.kind == .file, node.materialization == .whole { _ = try tree.entry(of: node) }
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
-            setsAside ? try tree.setAside(node, folders) : try tree.removeMeant(node, folders)
+            removal.setsAside ? try tree.setAside(node, folders) : try tree.removeMeant(node, folders)
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
             tree.makeTombstone(node)
@@ -101,7 +106,26 @@ extension Replica {
     }
 }
 
+/// Why an item is removed from the tree, with everything in it.
+struct TreeRemoval {
+    var top: ItemNumber
+    /// Whether the store no longer has it, so that what stays is new to the store. Otherwise it is at a place that was
+    /// not listed yet.
+    var isGone: Bool
+    /// Whether removed files are set aside, so that ``restoreDeleted(_:in:)`` can restore them.
+    var setsAside = false
+    /// ``Incoming/asked``.
+    var asked: UInt64 = .max
+}
+
 extension Tree {
+    /// False if a program has moved the top item, which the store still has, or a call about it began or was answered: it may be
+    /// at a listed place by now.
+    fileprivate func isStillMeant(_ removal: TreeRemoval) -> Bool {
+        guard !removal.isGone, let top = items[removal.top] else { return true }
+        return !isOutdated(top, asked: removal.asked) && top.dirty.isDisjoint(with: .place)
+    }
+
     /// Whether a file or symlink contains nothing that the store does not have or had.
     /// - Parameter isBelow: Whether it is removed with a folder: items moved into that folder are at another place in
     ///   the store.

@@ -5,23 +5,39 @@ internal import SystemPackage
 extension Replica {
     /// Creates an item of the store in the tree: a file without its content, a folder without its listing, or a
     /// symlink.
-    func create(_ item: Item, in parent: ItemNumber) throws(ReplicaError) {
+    /// - Parameter asked: ``Incoming/asked``.
+    /// - Returns: False if the item became known meanwhile, by a listing or an answer.
+    func create(_ item: Item, in parent: ItemNumber, asked: UInt64) throws(ReplicaError) -> Bool {
         let (above, name, isSeen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             return (tree.presented(folder), tree.nameHere(of: item, as: nil, in: folder), folder.lookups > 0)
         }
         let call = PresentedCall.make(item.kind, name, in: above)
-        try present(call, isSeen: isSeen) { (tree) throws(ReplicaError) in
-            guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
-            try tree.children(of: folder)
-            try tree.vacant(name, in: folder)
-            return try tree.make(item, as: name, in: folder)
+        do throws(ReplicaError) {
+            try present(call, isSeen: isSeen) { (tree) throws(ReplicaError) in
+                guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
+                guard try !tree.isKnown(item, since: asked) else { throw .errno(.resourceBusy) }
+                try tree.children(of: folder)
+                try tree.vacant(name, in: folder)
+                return try tree.make(item, as: name, in: folder)
+            }
+        } catch {
+            guard error.errno == .resourceBusy,
+                try withTreeWaking({ (tree) throws(ReplicaError) in try tree.isKnown(item, since: asked) })
+            else { throw error }
+            return false
         }
+        return true
     }
 }
 
 extension Tree {
+    /// Whether a node has the item, or had it after the store was asked.
+    fileprivate func isKnown(_ item: Item, since asked: UInt64) throws(ReplicaError) -> Bool {
+        try find(item.identifier) != nil || store.answers.isStale(item.identifier, asked: asked)
+    }
+
     /// Creates the file, folder or symlink of an item, and its node. The name must be free.
     @discardableResult
     func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {

@@ -27,11 +27,13 @@ extension Replica {
 
     /// Creates the items of a first listing. They appear to the kernel all at once, because the folder counts as listed
     /// only at the end.
+    /// - Parameter asked: ``Incoming/asked`` for the items.
     /// - Returns: The items that can't be created here.
-    func fill(_ number: ItemNumber, with items: [Item]) throws(ReplicaError) -> [Item] {
+    func fill(_ number: ItemNumber, with items: [Item], asked: UInt64) throws(ReplicaError) -> [Item] {
         var refused: [Item] = []
-        // The item is known at another place: it moved here, or away since the listing. The store's feed need not
-        // report that, because it may not have known the item's former place either.
+        // The item is known at another place: it moved here, or away since the listing; or it was known, and was deleted
+        // here since. The store's feed need not report that, because it may not have known the item's former place
+        // either.
         var moved: [ItemIdentifier] = []
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
@@ -55,7 +57,8 @@ extension Replica {
                             refused.append(item)
                             continue
                         }
-                        if try tree.find(item.identifier) != nil {
+                        let isKnown = try tree.find(item.identifier) != nil
+                        if isKnown || tree.store.answers.isStale(item.identifier, asked: asked) {
                             moved.append(item.identifier)
                             continue
                         }

@@ -9,6 +9,8 @@ struct LocalMove {
     var newName: FileName
     /// Whether the kernel knows one of the folders.
     var isSeen: Bool
+    /// ``Incoming/asked`` of the report that the item is moved for; nil if there is none.
+    var asked: UInt64?
 
     var call: PresentedCall { .rename(oldName, in: from, to: newName, into: into) }
 }
@@ -28,11 +30,15 @@ extension Replica {
             guard from !== into || node.name != name else { return nil }
             return LocalMove(
                 number: number, from: tree.presented(from), oldName: node.name, into: tree.presented(into),
-                newName: name, isSeen: from.lookups > 0 || into.lookups > 0)
+                newName: name, isSeen: from.lookups > 0 || into.lookups > 0, asked: asked)
         }
         guard let move else { return }
         try carryOut(move) { (tree, node, folder) throws(ReplicaError) in
             tree.setPlace(of: node, move.newName, folder)
+            // What remains of the report may be deferred: this place is not a local change.
+            node.base?.parent = folder.number
+            node.base?.name = item.filename
+            node.comparePlace()
             tree.refreshFingerprint(node)
             tree.note(node)
         }
@@ -64,6 +70,7 @@ extension Replica {
             guard let node = tree.items[move.number], let from = node.parent, from.number == move.from.number,
                 node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }
+            if let asked = move.asked, tree.isOutdated(node, asked: asked) { throw .errno(.resourceBusy) }
             try tree.children(of: into)
             try tree.vacant(move.newName, in: into)
             try tree.renameBelow(move.oldName, from, move.newName, into, RenameFlags.noReplace.rawValue)

@@ -56,6 +56,8 @@ extension Replica {
         try presentTouch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
             guard !tree.isOutdated(node, asked: asked) else { throw .errno(.resourceBusy) }
             tree.settle(node)
+            // What was edited meanwhile is newer.
+            let fields = fields.subtracting(node.dirty.intersection(.metadata))
             try tree.applyMetadata(item.metadata, fields, to: node)
             for name in tree.items.names(of: node) {
                 tree.refreshFingerprint(name)
@@ -118,10 +120,8 @@ extension Tree {
         _ update: PlannedUpdate, _ fields: ItemFields, _ item: Item, asked: UInt64
     ) -> (Applied, masked: ItemNumber?) {
         // The node may have become another item meanwhile: the one that replaced it in the store.
-        guard let node = items[update.number], let folder = items[update.parent],
-            node.base?.identifier == item.identifier
-        else { return (.done, nil) }
-        guard !isOutdated(node, asked: asked) else { return (.deferred, nil) }
+        guard let node = items[update.number], node.base?.identifier == item.identifier else { return (.done, nil) }
+        guard let folder = items[update.parent], !isOutdated(node, asked: asked) else { return (.deferred, nil) }
         let isOther = store.enforcesCapabilities && node.base?.capabilities != item.capabilities
         // What was edited meanwhile is still to be sent.
         if node.edits == update.edits { node.dirty = node.dirty.left(by: update.plan, fields) }
@@ -177,6 +177,7 @@ extension Tree {
         node.ranges = RangeSet64()
         if !node.flags.isDisjoint(with: .inDoubt) { endDoubt(node) }
         supersede(node, [.contents, .modificationDate])
+        node.dirty.remove(.contents)
         // Immediately: a reader may hold page locks that presenting the change needs.
         node.base?.version.content = item.version.content
         node.base?.size = item.size
@@ -186,7 +187,8 @@ extension Tree {
         node.kernelFile = FileIdentity(status)
         if hasReaders || node.lookups > 0 && (wasLinked || isDressedAsOther) { node.generation += 1 }
         node.fingerprint = FileFingerprint(status)
-        let attributes = fields.intersection(.metadata).union(.modificationDate)
+        let edited = node.dirty.intersection(.metadata)
+        let attributes = fields.intersection(.metadata).subtracting(edited).union(.modificationDate)
         try applyMetadata(item.metadata, attributes, to: node)
         refreshFingerprint(node)
         note(node)

@@ -80,8 +80,9 @@ extension SyncEngine {
             let target = try here { () throws(ReplicaError) in try replica.listingTarget(folder) }
             guard let target else { return nil }
             do throws(Errno) { try checkConnected() } catch { throw .here(error) }
+            let asked = replica.answers
             let items = try await listing(of: target, folder)
-            let refused = try here { () throws(ReplicaError) in try replica.fill(folder, with: items) }
+            let refused = try here { () throws(ReplicaError) in try replica.fill(folder, with: items, asked: asked) }
             state.withLock { state in
                 for item in refused { state.reject(item.identifier, item.filename.shortened) }
             }

@@ -35,10 +35,11 @@ extension SyncEngine {
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false
                 // These changes are applied before more are requested.
-                state.pulls.next = isAll ? replica.now() + options.pullIntervalSeconds : replica.now()
-                if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
+                state.pulls.next = replica.now() + (isAll ? options.pullIntervalSeconds : Self.pauseSeconds)
+                if isAll { state.pulls.done = number }
             }
         } catch {
+            state.withLock { $0.pulls.fail() }
             // A store polls everything only for a waiting caller, which may have given up.
             if state.withLock({ $0.pulls.lookers > 0 }) { store.pollEverything() }
             switch error {
@@ -52,6 +53,9 @@ extension SyncEngine {
             }
         }
     }
+
+    /// Before what is missing is requested.
+    private static let pauseSeconds = 0.1
 
     private func noteFeedFailure(_ error: RemoteStoreError) {
         if case .malformedAnswer = error {
@@ -85,6 +89,7 @@ extension SyncEngine {
         var isListed = false
         var arrivals: Arrivals = [:]
         var empty = 0
+        var isIncomplete = false
         for _ in 0..<Self.mostBatches {
             if Task.isCancelled { throw .store(.cancelled) }
             await Task.yield()  // The store may answer without suspending.
@@ -117,7 +122,12 @@ extension SyncEngine {
                 try replica.recognizeSuccessors(in: &changes, &arrivals)
                 try replica.noteIncoming(changes, anchor: batch.anchor)
             }
-            if !batch.moreComing { return state.withLock { $0.pulls.isLast(batch, at: replica.now()) } }
+            isIncomplete = isIncomplete || batch.isIncomplete
+            guard batch.moreComing else {
+                return state.withLock { [isIncomplete] in
+                    $0.pulls.isLast(isIncomplete: isIncomplete, at: replica.now())
+                }
+            }
             empty = changes.isEmpty ? empty + 1 : 0
             if empty > Self.mostEmptyBatches {
                 throw .store(.malformedAnswer("the store announces more changes but returns none"))

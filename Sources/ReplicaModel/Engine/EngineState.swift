@@ -77,10 +77,14 @@ struct PullState {
     private static let longestIncomplete = 30.0
 
     /// Whether a pull ends with a batch that announces no other.
-    mutating func isLast(_ batch: ChangeBatch, at now: Double) -> Bool {
-        incompleteSince = batch.isIncomplete ? incompleteSince ?? now : nil
+    /// - Parameter isIncomplete: Whether it or another batch of the pull is incomplete.
+    mutating func isLast(isIncomplete: Bool, at now: Double) -> Bool {
+        incompleteSince = isIncomplete ? incompleteSince ?? now : nil
         return incompleteSince.map { now - $0 >= Self.longestIncomplete } ?? true
     }
+
+    /// A pull has failed.
+    mutating func fail() { incompleteSince = nil }
 
     /// - Returns: The number of the pull that begins.
     mutating func begin() -> Int {

@@ -38,11 +38,13 @@ extension Tree {
 
 extension Replica {
     /// Compares a file in doubt with the store's content, and carries out what follows from that.
-    /// - Parameter staged: The store's content; nil if it is empty.
+    /// - Parameters:
+    ///   - asked: ``Incoming/asked``.
+    ///   - staged: The store's content; nil if it is empty.
     /// - Returns: Nil if it can't be decided now; otherwise the plan, after which the store's state of the item is
     ///   applied.
     func settleDoubt(
-        _ number: ItemNumber, _ item: Item, _ staged: StagedContent?
+        _ number: ItemNumber, _ item: Item, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) -> PlanAfterPowerCut? {
         guard staged == nil || staged?.version == item.version.content, let compared = try compare(number, staged)
         else { return nil }
@@ -73,7 +75,7 @@ extension Replica {
             if plan != .takeTheirs { tree.endDoubt(node) }
             return plan
         }
-        if plan == .keepBoth { try makeConflictCopy(of: number) }
+        if plan == .keepBoth { try makeConflictCopy(of: number, asked: asked) }
         return plan
     }
 

@@ -6,7 +6,7 @@ extension Replica {
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Incoming? {
         let first = try taken(outgoing, result)
         guard case .twin(let twin) = first.outcome else { return try finished(first) }
-        _ = try removeTree(twin, isGone: true)
+        _ = try removeTree(twin, TreeRemoval(top: twin, isGone: true))
         return try finished(try taken(outgoing, result, hadTwin: true))
     }
 

@@ -119,51 +119,6 @@ import Threads
         #expect(try Set(bench.tree().keys) == Set(bench.store.entries.keys.map { $0 == "folder" ? "folder/" : $0 }))
     }
 
-    /// Another client moved an item to a name that a new file has here. While that file is renamed, through the mount, a
-    /// program renames the item, and the store answers that call.
-    @Test func anAnswerWhileRoomIsMadeIsNewer() async throws {
-        let bench = try Bench()
-        bench.store.write("text", to: "moved")
-        try await bench.settle()
-        let number = try bench.number("moved")
-        try bench.write("new", to: "taken")
-        bench.store.move("moved", to: "taken")
-        let presenter = RefusingPresenter()
-        let made = Locked<Result<Void, any Error>?>(nil)
-        let (replica, store) = (bench.replica, bench.store)
-        presenter.onCall.withLock { onCall in
-            onCall = { _ in
-                guard made.withLock({ $0 }) == nil else { return }
-                made.withLock { $0 = .success(()) }
-                let outcome = Result { try Self.renameAndAnswer(number, "moved", to: "mine", replica, store) }
-                made.withLock { $0 = outcome }
-            }
-        }
-        bench.replica.setPresenter(presenter)
-        bench.replica.withTree { $0.root.lookups += 1 }
-        await bench.engine.pull()
-        await bench.engine.applyIncoming()
-        bench.replica.setPresenter(nil)
-        try #require(made.withLock { $0 }).get()
-        #expect(try bench.number("mine") == number)
-        try await bench.settle()
-        #expect(try bench.number("mine") == number)
-        #expect(bench.store.text(at: "mine") == "text")
-    }
-
-    /// A rename by a program, and the store's answer to it.
-    private static func renameAndAnswer(
-        _ number: ItemNumber, _ name: String, to newName: String, _ replica: Replica, _ store: MemoryStore
-    ) throws {
-        try replica.rename(
-            FileName(name), in: ItemNumber.root, to: FileName(newName), in: ItemNumber.root, flags: [])
-        guard case .send(let call) = try replica.beginCall(number, settle: 0) else {
-            throw ReplicaError.errno(.resourceBusy)
-        }
-        let item = store.move("taken", to: newName)
-        _ = try replica.finish(call, StoreResult(item: item, stillPending: []))
-    }
-
     @Test func forgettingAnswersMakesOlderReportsStale() {
         var answers = AnswerLog()
         let (one, other) = (ItemIdentifier("one"), ItemIdentifier("other"))
