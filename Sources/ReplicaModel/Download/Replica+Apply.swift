@@ -69,7 +69,7 @@ extension Replica {
             return try apply(item, asked: asked, staged: staged, isForced: isForced)
         case .update(let update):
             guard !update.plan.keepsCopy else {
-                guard try separate(update.number, item, asked: asked, staged) else { return .deferred }
+                guard try separateContents(of: update.number, item, asked: asked, staged) else { return .deferred }
                 return try apply(item, asked: asked)
             }
             return try carryOut(update, item, asked: asked, staged)

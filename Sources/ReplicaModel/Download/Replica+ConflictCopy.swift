@@ -5,8 +5,8 @@ extension Replica {
     /// Gives the two contents of a conflict an item each, unless they are equal.
     /// - Parameter asked: ``Incoming/asked``.
     /// - Returns: False if a call for the item began or was answered meanwhile.
-    func separate(
-        _ number: ItemNumber, _ item: Item, asked: UInt64, _ staged: StagedContent?
+    func separateContents(
+        of number: ItemNumber, _ item: Item, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) -> Bool {
         if try mergeIfEqual(number, item, staged) { return true }
         do throws(ReplicaError) {
