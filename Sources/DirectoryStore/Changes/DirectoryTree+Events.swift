@@ -117,7 +117,7 @@ extension DirectoryTree {
     }
 
     /// The entry at a place, if it is part of the store.
-    private func present(_ place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
+    func present(_ place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
             let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status

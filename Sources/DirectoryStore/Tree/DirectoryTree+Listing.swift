@@ -58,7 +58,7 @@ extension DirectoryTree {
             var positions: [ItemKey: Int] = [:]
             for name in names {
                 let place = EntryPlace(parent: folder.key, name: name)
-                guard let found = try present(at: place, in: folder.handle) else { continue }
+                guard let found = try present(place, in: folder.handle) else { continue }
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
                 index.find(status, at: place)
@@ -68,15 +68,6 @@ extension DirectoryTree {
                 seen.append((place, status))
             }
             return seen
-        }
-    }
-
-    private func present(at place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
-        do {
-            let status = try status(at: place, in: folder)
-            return status.kind == nil || isForeign(status) ? nil : status
-        } catch  where error.provesAbsence {
-            return nil
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
                     look thumbnail z.png
                     equal "$(state "$MNT/a.png")" dataless
                     not thumbnail a.png
-                    content_is_same "$MNT/a.png" "$STORE/a.png"
+                    cmp "$MNT/a.png" "$STORE/a.png"
                     look thumbnail a.png
 
                     # Without the list of scanners, the same look downloads it.
@@ -26,7 +26,6 @@ import Testing
 
     private let words = #"""
         state() { getfattr -n user.replica.state --only-values "$1" 2>/dev/null; }
-        content_is_same() { cmp -s "$1" "$2"; }
         # A red picture of 300 by 300, in PNG.
         picture() {
             python3 -c '
@@ -50,7 +49,6 @@ import Testing
                 Xvfb -displayfd 3 -screen 0 800x600x24 -nolisten tcp 3>"$HERE/display" >"$HERE/xvfb.log" 2>&1 &
                 eventually test -s "$HERE/display"
                 export DISPLAY=:$(cat "$HERE/display")
-                export -f
                 dbus-run-session -- bash -ec ". \"$HERE/words\"; thunar \"$MNT\" & eventually \"\$@\"" bash "$@" >"$HERE/desktop.log" 2>&1
             ' bash "$@"
         }
