@@ -91,6 +91,23 @@ import Testing
         #expect(try await told(["written"], &anchor) == [])
     }
 
+    /// The feed would call it the write of another client, and the next edit here a conflict.
+    @Test func anUploadIsNotARewriteThoughTheFileWasTouchedBefore() async throws {
+        write("aaaa", "f")
+        _ = try await store.all()
+        var anchor = try await store.currentAnchor()
+        setTime("f")
+        chmod(path("f"), 0o600)
+        #expect(try await told(["f"], &anchor) == [])
+        let base = try #require(try await store.all().first)
+        _ = try await store.rewrite(base, "mine")
+        // Another program has it open for writing and writes nothing.
+        close(open(path("f"), O_WRONLY))
+        write("bbbb", "g")
+        let rewritten = try await told(["g"], &anchor)
+        #expect(!rewritten.contains("f"))
+    }
+
     /// An edit of what was rewritten must not go over it, whether the rewrite was told or not.
     @Test func anEditOfARewrittenFileIsAConflict() async throws {
         write("aaaa", "f")

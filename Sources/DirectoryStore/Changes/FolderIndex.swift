@@ -71,6 +71,9 @@ struct FolderIndex {
         attach(key, status, at: place)
     }
 
+    /// Records that the store itself gave the item a file of its own making: what was suspected of the former one is void.
+    mutating func noteNewFile(of key: ItemKey) { restated.remove(key) }
+
     /// Records an entry that a listing found at a place. A change of place is logged here, because the events will find
     /// it already recorded, and the caller of the listing takes the entry for the item that it knows.
     mutating func find(_ status: FileStatus, at place: EntryPlace) {
@@ -179,8 +182,8 @@ struct FolderIndex {
         }
     }
 
-    /// A write counts with any status: the status may have been read between the two. A program that closes a file may have written to a mapping,
-    /// which changes the status, also before it restores the times.
+    /// A write counts even if the status is the known one: that may have been read after the write, and before its event. A program that closes a
+    /// file may have written to a mapping, which changes the status, also before it restores the times.
     private mutating func mayBeWritten(_ key: ItemKey, _ cause: ChangeCause, isNews: Bool) -> Bool {
         let isClosed = cause.contains(.closed) && (isNews || restated.contains(key))
         if cause.contains(.written) || isClosed {

@@ -98,7 +98,8 @@ extension DirectoryTree {
             try move(change)
             refused = try dressInPlace(change)
         }
-        return StoreResult(item: try settled(change), stillPending: refused.intersection(change.fields))
+        let item = try settled(change, isNewFile: contents != nil)
+        return StoreResult(item: item, stillPending: refused.intersection(change.fields))
     }
 
     /// Creates the new contents with the old file's metadata, except for the changed fields.
@@ -265,7 +266,7 @@ extension DirectoryTree {
     /// Records the item's new state, and returns it.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` if another item has taken its place. The next attempt finds the
     ///   item's new place.
-    private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
+    private func settled(_ change: Change, isNewFile: Bool) throws(RemoteStoreError) -> Item {
         let status = try at(path(change.names)) { () throws(Errno) in
             try index.withLock { index throws(Errno) -> FileStatus? in
                 let status = try self.status(at: change.place, in: change.folder.handle)
@@ -275,6 +276,7 @@ extension DirectoryTree {
                     index.forget(change.old.key)
                 }
                 index.record(status, at: change.place)
+                if isNewFile { index.noteNewFile(of: key) }
                 return status
             }
         }
