@@ -1,10 +1,10 @@
-import HTTPClient
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
 import Threads
 
+@testable import HTTPClient
 @testable import S3Store
 
 /// Answers of a proxy instead of the server, and network faults of a connection.
@@ -25,6 +25,15 @@ import Threads
         }
         storage.close()
         try outcome.get()
+    }
+
+    /// OpenStack Swift's answer to a removal has no body, but names a type of it.
+    @Test(arguments: [(204, "text/plain", true), (204, "text/html; charset=UTF-8", true), (200, "text/html", false)])
+    func onlyAnAnswerOfTheServerConfirmsARemoval(status: Int, type: String, isValid: Bool) {
+        var head = HTTPHead()
+        head.status = status
+        head.headers = ["content-type": type]
+        #expect(S3Request("DELETE", [1]).isDone(by: HTTPAnswer(head: head, body: [])) == isValid)
     }
 
     private static let file = StoragePath([FileName("file")])

@@ -2,6 +2,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import S3Store
@@ -53,6 +54,22 @@ import Testing
             Issue.record("it was another failure")
             return
         }
+    }
+
+    /// rclone's server has no objects for folders.
+    @Test func aServerWithoutFoldersIsRefused() async throws {
+        let program = try ServingProgram("rclone-server", [TemporaryFolder.unusedPath().string])
+        let server = S3Server(endpoint: program.values["S3_ENDPOINT"] ?? "", tls: "", certificate: "")
+        let bucket = try await server.bucket()
+        #expect(
+            try await failure(server.account(), bucket)
+                == .refused(
+                    "the server makes a file of an empty folder: reach its files by another protocol than S3"))
+        let connection = try server.connection(bucket)
+        defer { connection.close() }
+        let page = try await connection.list([], isDeep: true, from: nil, most: 1)
+        #expect(page.objects.isEmpty, "its trial objects are removed")
+        try program.stop()
     }
 
     @Test func replacedKeysAreUsed() async throws {

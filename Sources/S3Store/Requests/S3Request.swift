@@ -32,7 +32,10 @@ struct S3Request: Sendable {
         // The answer to a copy is a document.
         case "PUT" where !headers.contains { $0.name == "x-amz-copy-source" }:
             return EntityTag.value(answer.head["etag"] ?? "") != nil
-        case "DELETE": return answer.body.isEmpty && answer.head["content-type"]?.hasPrefix("text/html") != true
+        // OpenStack Swift's 204 has the type text/html.
+        case "DELETE":
+            return answer.head.status == 204
+                || answer.body.isEmpty && answer.head["content-type"]?.hasPrefix("text/html") != true
         default: return true
         }
     }

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPClient
+import HTTPStorage
 import PathStore
 
 /// How a server handles conditions: tested with an internal object, because servers that ignore a condition answer as
@@ -80,7 +81,20 @@ private struct ServerTrial {
                 _ = try await connection.send(request)
             } == .failed
         _ = try await connection.send(S3Request("DELETE", key))
+        try await demandFolders()
         return abilities
+    }
+
+    /// Empty folders are objects whose names end with a slash. A server that drops the slash makes them files.
+    private func demandFolders() async throws(S3Error) {
+        let folder = key + Array("-folder/".utf8)
+        _ = try await connection.send(S3Request("PUT", folder))
+        let found = try await connection.list(folder, isDeep: true, from: nil, most: 1).objects.first?.key
+        _ = try await connection.send(S3Request("DELETE", found == nil ? folder.dropLast() : folder))
+        guard found == folder else {
+            throw .failure(
+                .refused("the server makes a file of an empty folder: reach its files by another protocol than S3"))
+        }
     }
 
     /// The outcome of a condition.

@@ -30,11 +30,14 @@ struct MultipartUpload: Sendable {
         request.query = [("uploads", "")]
         request.headers = headers
         let answer = try await connection.send(request)
-        guard let root = XMLReader.read(answer.body), root.name == "InitiateMultipartUploadResult",
+        guard let root = XMLReader.read(answer.body), beginnings.contains(root.name),
             let identifier = root["UploadId"]?.text, (1...2_048).contains(identifier.utf8.count)
         else { throw strange(connection) }
         return MultipartUpload(connection: connection, key: key, identifier: identifier)
     }
+
+    /// The names of the answer: S3's, and that of rclone's server.
+    private static let beginnings = ["InitiateMultipartUploadResult", "InitiateMultipartUpload"]
 
     /// - Parameter number: From 1 on.
     /// - Returns: The part's ETag.
