@@ -47,14 +47,16 @@ let package = Package(
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
         .target(name: "CWalk"),
+        .target(name: "CMount"),
         .target(name: "CSHA256"),
         .target(name: "CLandlock"),
         .target(
-            name: "CFuse", dependencies: ["CWalk"], exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
+            name: "CFuse", dependencies: ["CMount", "CWalk"], exclude: ["rings/README.md"],
+            cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary(fuse), .linkedLibrary("uring")]),
         .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
+        .target(name: "FuseMount", dependencies: ["CFuse", "CMount", "Threads", system], swiftSettings: strict),
         .target(
             name: "ReplicaModel", dependencies: ["CLinux", "CWalk", "Threads", grdb, heap, system, log],
             swiftSettings: strict),
@@ -128,7 +130,7 @@ let package = Package(
             dependencies: ["RcloneStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
         .target(
-            name: "ReplicaControl", dependencies: ["ChildProcess", "CLinux", "PercentEncoding", system],
+            name: "ReplicaControl", dependencies: ["ChildProcess", "CLinux", "CMount", "PercentEncoding", system],
             swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",

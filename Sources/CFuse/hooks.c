@@ -92,7 +92,7 @@ static const struct fuse_custom_io hooks = {
 
 int cfuse_session_mount(
     struct fuse_session *session, int place, const char *path, const struct cfuse_mount *how,
-    struct cfuse_mount_identity *identity) {
+    struct cmount_identity *identity) {
     int device = cfuse_mount(place, path, how, identity);
     if (device < 0) return -1;
     char name[32];

@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
-#include "identity.h"
-#include "unmounting.h"
+#include "CFuse.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -87,11 +86,11 @@ static int new_mount(int device, unsigned type, const struct cfuse_mount *how) {
 /// The device's descriptor, or -errno. No path is used: the mount is identified before anybody else can see it, and
 /// attached to the place that is held.
 static int mount_directly(
-    int place, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    int place, unsigned type, const struct cfuse_mount *how, struct cmount_identity *identity) {
     int device = open_device();
     if (device < 0) return device;
     int mount = new_mount(device, type, how);
-    int error = mount < 0 ? mount : -cfuse_mount_identify(mount, identity);
+    int error = mount < 0 ? mount : -cmount_identify(mount, identity);
     unsigned by_descriptors = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
     if (!error && syscall(SYS_move_mount, mount, "", place, "", by_descriptors) != 0) error = failed("move_mount");
     if (mount >= 0) close(mount);
@@ -116,13 +115,13 @@ static int open_upon(int place, const char *route) {
 }
 
 /// Identifies the mount on a held directory, unless it is another one. 0 or -errno.
-static int identify_upon(int place, const char *route, const char *type, struct cfuse_mount_identity *identity) {
+static int identify_upon(int place, const char *route, const char *type, struct cmount_identity *identity) {
     int root = open_upon(place, route);
     if (root < 0) return root;
-    struct cfuse_mount_identity below;
-    int error = cfuse_mount_identify(place, &below);
-    if (!error) error = cfuse_mount_identify(root, identity);
-    if (!error && !cfuse_mount_is_on(identity, below.number, type)) error = EBUSY;
+    struct cmount_identity below;
+    int error = cmount_identify(place, &below);
+    if (!error) error = cmount_identify(root, identity);
+    if (!error && !cmount_is_on(identity, below.number, type)) error = EBUSY;
     close(root);
     if (error) cfuse_log_keep("another mount is there by now");
     return -error;
@@ -131,12 +130,12 @@ static int identify_upon(int place, const char *route, const char *type, struct 
 /// By mount(2), which containers allow that refuse the calls above. Its path is a magic link to the held directory:
 /// nobody can exchange that. The device's descriptor, or -errno.
 static int mount_by_link(
-    int place, const char *path, unsigned type, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+    int place, const char *path, unsigned type, const struct cfuse_mount *how, struct cmount_identity *identity) {
     // The other one belongs to a filesystem by now.
     int device = open_device();
     if (device < 0) return device;
     char route[40], data[512];
-    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR, place);
+    snprintf(route, sizeof route, CMOUNT_PATH_OF_DESCRIPTOR, place);
     snprintf(
         data, sizeof data, "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", device, type, getuid(), getgid(), how->data);
     bool is_mounted = syscall(SYS_mount, how->source, route, how->type, how->flags, data) == 0;
@@ -207,20 +206,20 @@ static int spawn_helper(pid_t *child, int channel, int complaints, const char *o
 
 /// Finds the mount of the helper, or removes it. Another process may have mounted on the same directory, without knowing of
 /// this mount: it removes its own again when it sees that (`Mountpoint.refuseStacked`).
-static int identify_at(const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+static int identify_at(const char *path, const struct cfuse_mount *how, struct cmount_identity *identity) {
     for (int round = 0;; round++) {
         int place = cfuse_place_open(path);
-        int error = place < 0 ? -place : cfuse_mount_identify(place, identity);
+        int error = place < 0 ? -place : cmount_identify(place, identity);
         if (place >= 0) close(place);
-        if (error) cfuse_run_fusermount(path, true);
-        if (error || round == 200 || cfuse_mount_is_from(identity, how->type, how->source)) return error;
+        if (error) cmount_run_fusermount(path, true);
+        if (error || round == 200 || cmount_is_from(identity, how->type, how->source)) return error;
         usleep(10000);
     }
 }
 
 /// For unprivileged users, the set-user-ID program mounts, which makes checks of its own. The device's descriptor, or
 /// -errno.
-static int mount_by_helper(const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+static int mount_by_helper(const char *path, const struct cfuse_mount *how, struct cmount_identity *identity) {
     if (*how->for_root) {
         cfuse_log_keep("only root may mount with '%s'", how->for_root);
         return -EPERM;
@@ -250,7 +249,7 @@ static int mount_by_helper(const char *path, const struct cfuse_mount *how, stru
     return -error;
 }
 
-int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity) {
+int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cmount_identity *identity) {
     struct stat status;
     if (fstat(place, &status) != 0) return failed("fstat");
     unsigned type = status.st_mode & S_IFMT;

@@ -1,10 +1,8 @@
 #define _GNU_SOURCE
-#include "identity.h"
-#include "unmounting.h"
+#include "CFuse.h"
 #include <CWalk.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -23,22 +21,13 @@ static bool is_dead(int place) {
     return false;
 }
 
-/// Whether its mount was removed meanwhile: while it is held, no other gets its number.
-static bool is_unmounted(int place) {
-    struct cfuse_mount_identity mount;
-    if (cfuse_mount_identify(place, &mount) != 0) return false;
-    char *path = cfuse_mount_path(&mount);
-    free(path);
-    return !path;
-}
-
 int cfuse_place_open_living(const char *path) {
     // Dead mounts may be stacked.
     for (int round = 0; round < 32; round++) {
         int place = cfuse_place_open(path);
         if (place < 0 || !is_dead(place)) return place;
-        int error = cfuse_place_detach(place, path);
-        if (error && is_unmounted(place)) error = 0;
+        int error = cmount_detach(place, path);
+        if (error && cmount_is_gone(place)) error = 0;
         close(place);
         if (error) return -error;
     }

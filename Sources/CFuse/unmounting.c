@@ -1,61 +1,31 @@
 #define _GNU_SOURCE
-#include "identity.h"
-#include "unmounting.h"
+#include "CFuse.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
-
-int cfuse_run_fusermount(const char *path, bool lazy) {
-    char *const arguments[] = {"fusermount3", lazy ? "-uqz" : "-uq", "--", (char *)path, NULL};
-    pid_t child;
-    int error = posix_spawnp(&child, "fusermount3", NULL, NULL, arguments, environ);
-    if (error == ENOENT) error = posix_spawn(&child, "/usr/bin/fusermount3", NULL, NULL, arguments, environ);
-    if (error) return error;
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return errno;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : EBUSY;
-}
-
-/// umount2(2), or fusermount3 where that is not allowed.
-static int unmount(const char *route, int flags, const char *path) {
-    if (umount2(route, flags) == 0) return 0;
-    if (errno != EPERM || geteuid() == 0) return errno;
-    return cfuse_run_fusermount(path, flags & MNT_DETACH);
-}
-
-int cfuse_place_detach(int place, const char *path) {
-    char route[40];
-    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR, place);
-    return unmount(route, MNT_DETACH, path);
-}
 
 /// Nothing is at a path of the mount table: a folder above was exchanged.
 static int unless_moved(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP ? ESTALE : error; }
 
 /// Opens the root of a mount. -EINVAL if its number is another's by now, -ESTALE if another one is at this path.
-static int open_mount(const char *path, const struct cfuse_mount_identity *wanted) {
+static int open_mount(const char *path, const struct cmount_identity *wanted) {
     int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (place < 0) return -unless_moved(errno);
-    struct cfuse_mount_identity found;
-    int error = cfuse_mount_identify(place, &found);
-    if (error == 0 && cfuse_mount_is_same(&found, wanted)) return place;
+    struct cmount_identity found;
+    int error = cmount_identify(place, &found);
+    if (error == 0 && cmount_is_same(&found, wanted)) return place;
     close(place);
     return error ? -error : found.number == wanted->number ? -EINVAL : -ESTALE;
 }
 
 /// Unmounts it unless it is in use. A descriptor of its own would be a use, so that of the folder above is held, in which
 /// only processes of other mount namespaces can rename a mountpoint.
-static int unmount_unused(const char *path, const struct cfuse_mount_identity *wanted) {
+static int unmount_unused(const char *path, const struct cmount_identity *wanted) {
     const char *name = strrchr(path, '/') + 1;
     char *folder = strndup(path, (size_t)(name - path));
     if (!folder) return ENOMEM;
@@ -64,36 +34,36 @@ static int unmount_unused(const char *path, const struct cfuse_mount_identity *w
     free(folder);
     if (error) return error;
     char route[40 + NAME_MAX];
-    snprintf(route, sizeof route, CFUSE_PATH_OF_DESCRIPTOR "/%s", above, name);
+    snprintf(route, sizeof route, CMOUNT_PATH_OF_DESCRIPTOR "/%s", above, name);
     int place = open_mount(route, wanted);
     if (place >= 0) close(place);
-    error = place < 0 ? -place : unmount(route, UMOUNT_NOFOLLOW, path);
+    error = place < 0 ? -place : cmount_unmount(route, UMOUNT_NOFOLLOW, path);
     close(above);
     return error;
 }
 
-static int unmount_at(const char *path, const struct cfuse_mount_identity *wanted, bool lazy) {
+static int unmount_at(const char *path, const struct cmount_identity *wanted, bool lazy) {
     if (!lazy) return unmount_unused(path, wanted);
     int place = open_mount(path, wanted);
     if (place < 0) return -place;
-    int error = cfuse_place_detach(place, path);
+    int error = cmount_detach(place, path);
     close(place);
     return error;
 }
 
-int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy) {
+int cfuse_unmount_identified(const struct cmount_identity *identity, bool lazy) {
     int error = ESTALE;
     // Another mount covers it, or a folder above is being exchanged.
     for (int round = 0; round < 100 && error == ESTALE; round++) {
-        char *path = cfuse_mount_path(identity);
+        char *path = cmount_path(identity);
         error = path ? unmount_at(path, identity, lazy) : EINVAL;
         free(path);
     }
     return error == ESTALE ? EBUSY : error;
 }
 
-bool cfuse_is_mounted(const struct cfuse_mount_identity *identity) {
-    char *path = cfuse_mount_path(identity);
+bool cfuse_is_mounted(const struct cmount_identity *identity) {
+    char *path = cmount_path(identity);
     if (!path) return false;
     int place = open_mount(path, identity);
     free(path);

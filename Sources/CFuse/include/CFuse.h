@@ -7,6 +7,7 @@
 // once more, and in some builds the compiler would take this module for the one that defines them.
 #pragma clang module import SwiftGlibc
 #endif
+#include <CMount.h>
 #include <fuse3/fuse_lowlevel.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,24 +41,19 @@ int cfuse_place_open(const char *path);
 /// The same; mounts there whose daemon is dead are unmounted first.
 int cfuse_place_open_living(const char *path);
 
-/// Identifies a mount. `unique` is 0 before Linux 6.8.
-struct cfuse_mount_identity {
-    uint64_t number, unique;
-    uint32_t major, minor;
-};
 /// Whether it is in this process's tree, even if another mount covers it.
-bool cfuse_is_mounted(const struct cfuse_mount_identity *identity);
+bool cfuse_is_mounted(const struct cmount_identity *identity);
 /// Unmounts exactly this mount, even if it was moved: umount2(2) as root, fusermount3 otherwise. 0, EINVAL if it is gone,
 /// EBUSY also if another mount covers it.
-int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy);
+int cfuse_unmount_identified(const struct cmount_identity *identity, bool lazy);
 
 /// Mounts on a held place. The descriptor of the device, or negative with a text in cfuse_log_text.
 /// - path: The place's, for fusermount3.
-int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cfuse_mount_identity *identity);
+int cfuse_mount(int place, const char *path, const struct cfuse_mount *how, struct cmount_identity *identity);
 /// Mounts and installs the hooks. 0, or -1 with a text in cfuse_log_text.
 int cfuse_session_mount(
     struct fuse_session *session, int place, const char *path, const struct cfuse_mount *how,
-    struct cfuse_mount_identity *identity);
+    struct cmount_identity *identity);
 
 // Ending by a fault
 

@@ -3,7 +3,7 @@
 #include "CFuse.h"
 #include "clock.h"
 #include "ring_entry.h"
-#include "ring_memory.h"
+#include "ring_setup.h"
 #include "service.h"
 #include <errno.h>
 #include <sched.h>
@@ -36,12 +36,12 @@ static void *work(void *argument);
 
 /// Undone by `ring_destroy`.
 static int make(struct ring *ring) {
-    int error = ring_memory_make(&ring->io);
+    int error = ring_set_up(&ring->io);
     if (error) return error;
     ring->wake = eventfd(0, EFD_CLOEXEC);
     if (ring->wake >= 0) return 0;
     error = errno;
-    ring_memory_free(&ring->io);
+    ring_tear_down(&ring->io);
     return error;
 }
 
@@ -252,7 +252,7 @@ void ring_stop(struct ring *ring) {
 }
 
 void ring_destroy(struct ring *ring) {
-    ring_memory_free(&ring->io);
+    ring_tear_down(&ring->io);
     close(ring->wake);
     sem_destroy(&ring->start);
     workers_destroy(&ring->workers);

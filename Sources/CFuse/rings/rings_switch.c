@@ -1,6 +1,6 @@
 #include "rings_switch.h"
 #include "../wire.h"
-#include "ring_memory.h"
+#include "ring_setup.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bool rings_are_allowed(void) {
 
 void rings_renounce(int device) {
     struct io_uring io;
-    if (ring_memory_make(&io) != 0) return;
+    if (ring_set_up(&io) != 0) return;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&io);
     io_uring_prep_rw(IORING_OP_URING_CMD, sqe, device, NULL, 0, 0);
     sqe->cmd_op = WIRE_RING_REGISTER;
@@ -25,5 +25,5 @@ void rings_renounce(int device) {
     struct wire_ring_command command = {.queue = UINT16_MAX};
     memcpy(sqe->cmd, &command, sizeof command);
     while (io_uring_submit_and_wait(&io, 1) == -EINTR) {}
-    ring_memory_free(&io);
+    ring_tear_down(&io);
 }

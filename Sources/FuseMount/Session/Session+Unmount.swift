@@ -1,4 +1,5 @@
 internal import CFuse
+internal import CMount
 public import SystemPackage
 internal import Threads
 
@@ -35,7 +36,7 @@ extension Session {
         if let pool { cfuse_pool_end(pool) }
     }
 
-    private var mounted: cfuse_mount_identity? {
+    private var mounted: cmount_identity? {
         state.withLock { $0.phase == .mounted ? $0.identity : nil }
     }
 }

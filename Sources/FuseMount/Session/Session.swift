@@ -1,4 +1,5 @@
 internal import CFuse
+internal import CMount
 internal import Glibc
 public import SystemPackage
 internal import Threads
@@ -15,7 +16,7 @@ public final class Session: Sendable {
     struct State {
         var phase = Phase.new
         /// Identifies our mount, because another one may be at its path by now.
-        var identity: cfuse_mount_identity?
+        var identity: cmount_identity?
         var supportsPassthrough = false
         /// Whether this process may register backing files itself, until the kernel refuses.
         var isPrivileged = true
@@ -72,7 +73,7 @@ public final class Session: Sendable {
         }
         defer { close(place) }
         cfuse_log_clear()
-        var identity = cfuse_mount_identity()
+        var identity = cmount_identity()
         let result = options.withMount { cfuse_session_mount(handle, place, path, &$0, &identity) }
         guard result == 0 else { throw MountError("\(path): \(libraryMessage("the mount failed"))") }
         let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads), features.contains(.answersAtOnce))

@@ -1,4 +1,5 @@
 import CLinux
+import CMount
 import Glibc
 package import SystemPackage
 
@@ -28,21 +29,10 @@ package struct MountRecord: Codable, Equatable, Sendable {
 
     /// The mount whose root this descriptor is.
     private init(at path: FilePath, root: Int32) throws {
-        var status = try Self.status(root, 0)
-        let device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
-        do { status = try Self.status(root, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
-            // Another user's mount reveals only its device; the number is then the one that all kernels have.
-        }
-        try self.init(at: path, device: device, number: status.mnt_id)
-    }
-
-    /// statx(2) without a request to the mount's daemon, which may hang.
-    private static func status(_ place: Int32, _ mask: UInt32) throws -> cl_statx {
-        var status = cl_statx()
-        guard cl_statx_of(place, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, mask, &status) == 0 else {
-            throw Errno(rawValue: errno)
-        }
-        return status
+        let mount = try cmount_identity(of: root)
+        try self.init(
+            at: path, device: DeviceNumber(major: mount.major, minor: mount.minor),
+            number: mount.unique == 0 ? mount.number : mount.unique)
     }
 
     /// Whether this mount is still the topmost at its path.

@@ -1,5 +1,4 @@
-import CLinux
-import Glibc
+import CMount
 package import SystemPackage
 
 /// A mounted filesystem, from `/proc/self/mountinfo`.
@@ -68,11 +67,8 @@ package enum MountTable {
 
     /// The mount that an open file is on.
     package static func mount(of file: Int32) throws -> MountedFileSystem? {
-        var status = cl_statx()
-        guard cl_statx_of(file, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, 0, &status) == 0 else {
-            throw Errno(rawValue: errno)
-        }
-        return try read().first { $0.number == status.mnt_id }
+        let number = try cmount_identity(of: file).number
+        return try read().first { $0.number == number }
     }
 
     /// `36 35 98:0 / /mnt rw,noatime shared:1 - ext3 /dev/root rw`
@@ -107,4 +103,13 @@ package enum MountTable {
     }
 
     private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
+}
+
+extension cmount_identity {
+    /// The mount that an open file is on, found without a request to the mount's daemon, which may hang.
+    init(of file: Int32) throws(Errno) {
+        self.init()
+        let error = cmount_identify(file, &self)
+        guard error == 0 else { throw Errno(rawValue: error) }
+    }
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "identity.h"
+#include "CMount.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@ static int status_of(int place, unsigned mask, struct statx *out) {
     return statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out);
 }
 
-int cfuse_mount_identify(int file, struct cfuse_mount_identity *out) {
+int cmount_identify(int file, struct cmount_identity *out) {
     struct statx status;
     if (status_of(file, 0, &status) != 0) return errno;
-    *out = (struct cfuse_mount_identity){
+    *out = (struct cmount_identity){
         .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
     // Since Linux 6.8; the other number is reused.
     if (status_of(file, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
@@ -28,7 +28,7 @@ int cfuse_mount_identify(int file, struct cfuse_mount_identity *out) {
     return 0;
 }
 
-bool cfuse_mount_is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other) {
+bool cmount_is_same(const struct cmount_identity *one, const struct cmount_identity *other) {
     return one->number == other->number && one->unique == other->unique && one->major == other->major &&
            one->minor == other->minor;
 }
@@ -51,7 +51,7 @@ static char *unescaped(const char *field) {
 }
 
 /// The mount's line in the table, to be freed. NULL if it is not mounted.
-static char *line_of(const struct cfuse_mount_identity *wanted) {
+static char *line_of(const struct cmount_identity *wanted) {
     FILE *table = fopen("/proc/thread-self/mountinfo", "re");
     if (!table) return NULL;
     char *line = NULL;
@@ -69,7 +69,7 @@ static char *line_of(const struct cfuse_mount_identity *wanted) {
     return NULL;
 }
 
-char *cfuse_mount_path(const struct cfuse_mount_identity *wanted) {
+char *cmount_path(const struct cmount_identity *wanted) {
     char *line = line_of(wanted), *field = NULL, *path = NULL;
     if (line && sscanf(line, "%*u %*u %*s %*s %ms", &field) == 1) path = unescaped(field);
     free(field);
@@ -88,17 +88,25 @@ static bool has(const char *line, const char *type, const char *source) {
     return is_both;
 }
 
-bool cfuse_mount_is_from(const struct cfuse_mount_identity *mount, const char *type, const char *source) {
+bool cmount_is_from(const struct cmount_identity *mount, const char *type, const char *source) {
     char *line = line_of(mount);
     bool is_from = has(line, type, source);
     free(line);
     return is_from;
 }
 
-bool cfuse_mount_is_on(const struct cfuse_mount_identity *mount, uint64_t below, const char *type) {
+bool cmount_is_on(const struct cmount_identity *mount, uint64_t below, const char *type) {
     char *line = line_of(mount);
     unsigned long long parent;
     bool is_on = has(line, type, NULL) && sscanf(line, "%*u %llu", &parent) == 1 && parent == below;
     free(line);
     return is_on;
+}
+
+bool cmount_is_gone(int root) {
+    struct cmount_identity mount;
+    if (cmount_identify(root, &mount) != 0) return false;
+    char *path = cmount_path(&mount);
+    free(path);
+    return !path;
 }

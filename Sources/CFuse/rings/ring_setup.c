@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ring_memory.h"
+#include "ring_setup.h"
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void find_completions(struct io_uring_cq *cq, char *rings, const struct i
     cq->ring_entries = *cq->kring_entries;
 }
 
-int ring_memory_make(struct io_uring *io) {
+int ring_set_up(struct io_uring *io) {
     *io = (struct io_uring){.ring_fd = -1};
     char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return errno;
@@ -76,7 +76,7 @@ int ring_memory_make(struct io_uring *io) {
     return 0;
 }
 
-void ring_memory_free(struct io_uring *io) {
+void ring_tear_down(struct io_uring *io) {
     close(io->ring_fd);
     munmap(io->sq.ring_ptr, MEMORY_SIZE);
 }
