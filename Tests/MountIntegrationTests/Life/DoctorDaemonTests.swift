@@ -45,34 +45,29 @@ import Testing
 
     /// Not even the process is known then.
     @Test func aDaemonThatAcceptsNoConnectionIsFound() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                doctorWords + #"""
-                    privately <<'END'
-                    only_ours
-                    begin; settle
-                    pid=$(daemon)
-                    kill -STOP "$pid"
-                    trap 'kill -CONT "$pid"' EXIT
-                    python=$(command -v /usr/bin/python3 || command -v python3)
-                    "$python" -c '
-                    import signal, socket, sys
-                    held = []
-                    try:
-                        while True:
-                            held.append(socket.socket(socket.AF_UNIX))
-                            held[-1].setblocking(False)
-                            held[-1].connect(sys.argv[1])
-                    except BlockingIOError: print("full", flush=True)
-                    signal.alarm(600); signal.pause()' "$STATE/control.sock" >queue & queue=$!
-                    eventually has queue full
-                    finds 20 "error    d: daemon: .*does not answer" doctor_d
-                    no_mend daemon
-                    kill "$queue"; kill -CONT "$pid"
-                    eventually mended daemon doctor_d
-                    END
-                    """#)
-        }
+        try await Trial.runDoctor(
+            #"""
+            begin; settle
+            pid=$(daemon)
+            kill -STOP "$pid"
+            trap 'kill -CONT "$pid"' EXIT
+            python=$(command -v /usr/bin/python3 || command -v python3)
+            "$python" -c '
+            import signal, socket, sys
+            held = []
+            try:
+                while True:
+                    held.append(socket.socket(socket.AF_UNIX))
+                    held[-1].setblocking(False)
+                    held[-1].connect(sys.argv[1])
+            except BlockingIOError: print("full", flush=True)
+            signal.alarm(600); signal.pause()' "$STATE/control.sock" >queue & queue=$!
+            eventually has queue full
+            finds 20 "error    d: daemon: .*does not answer" doctor_d
+            no_mend daemon
+            kill "$queue"; kill -CONT "$pid"
+            eventually mended daemon doctor_d
+            """#)
     }
 
     @Test func aDaemonOfAnotherUserIsFound() async throws {
@@ -117,23 +112,18 @@ import Testing
     }
 
     @Test func theFixRaisesTheLimitOfADaemon() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                doctorWords + #"""
-                    privately <<'END'
-                    only_ours
-                    begin; settle
-                    pid=$(daemon)
-                    used=$(ls "/proc/$pid/fd" | wc -l)
-                    prlimit --nofile=$((used + 1)): --pid "$pid"
-                    finds - "warning  d: descriptors: its daemon has [0-9]+ of $((used + 1)) files open" doctor_d
-                    eval "$(mend descriptors)"
-                    has "/proc/$pid/limits" "Max open files            $((4 * (used + 1)))"
-                    doctor_d >said || true
-                    lacks said "d: descriptors: "
-                    END
-                    """#)
-        }
+        try await Trial.runDoctor(
+            #"""
+            begin; settle
+            pid=$(daemon)
+            used=$(ls "/proc/$pid/fd" | wc -l)
+            prlimit --nofile=$((used + 1)): --pid "$pid"
+            finds - "warning  d: descriptors: its daemon has [0-9]+ of $((used + 1)) files open" doctor_d
+            eval "$(mend descriptors)"
+            has "/proc/$pid/limits" "Max open files            $((4 * (used + 1)))"
+            doctor_d >said || true
+            lacks said "d: descriptors: "
+            """#)
     }
 
     @Test func aMountInAnotherNamespaceIsFound() async throws {

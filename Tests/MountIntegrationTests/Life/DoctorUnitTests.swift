@@ -2,7 +2,7 @@ import Testing
 
 /// `replica doctor` with units of systemd, where one can be booted.
 @Suite struct DoctorUnitTests {
-    @Test func aUnitThatHasFailedIsStartedAsTheDoctorSays() async throws {
+    @Test func theFixStartsAFailedUnit() async throws {
         try await UnitTests.booted(
             doctorWords + #"""
                 units_in /usr/local/lib/systemd

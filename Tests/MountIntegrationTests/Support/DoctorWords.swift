@@ -1,3 +1,5 @@
+import Testing
+
 /// Shell functions for tests of `replica doctor` on machines and with domains that have problems. The machine is only changed in a
 /// private mount namespace.
 let doctorWords = #"""
@@ -79,3 +81,15 @@ let doctorWords = #"""
     doctor_d() { replica doctor d; }
 
     """#
+
+extension Trial {
+    /// Runs a script with ``doctorWords`` in a private mount namespace that has no mounts of other tests.
+    /// - Parameter withUser: Whether it needs the user `replicatest`.
+    static func runDoctor(
+        withUser: Bool = false, _ script: String, location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let user = withUser ? "have_user\n" : ""
+        let privately = "\(user)privately <<'END'\nonly_ours\n\(script)\nEND\n"
+        try await run { trial in try await trial.shell(doctorWords + privately, location: location) }
+    }
+}
