@@ -12,7 +12,7 @@ import Threads
 /// Folders that their owner may not write to (mode 0555), on OpenSSH's server, run by an ordinary user.
 @Suite struct ClosedFolderTests {
     /// A read-only tree is written from the top down, as it was made here, and changed.
-    @Test func aReadOnlyTreeIsWrittenAndChanged() async throws {
+    @Test func aReadOnlyTreeIsUploadedAndChanged() async throws {
         try await ClosedScratch.run { scratch in
             try await scratch.make("closed")
             try await scratch.make("closed/sub")
@@ -36,12 +36,12 @@ import Threads
             try await scratch.storage.remove(scratch.path("other/sub"), version: nil)
             #expect(try scratch.modes("other") == [0o555])
             #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root + "/other").isEmpty)
-            #expect(scratch.storage.lifts?.all.isEmpty == true)
+            #expect(scratch.storage.modeNotes?.all.isEmpty == true)
         }
     }
 
     /// The mode is shown as it is without us, while many files are written, and when it is changed meanwhile.
-    @Test func nobodyHereSeesThatAFolderIsLifted() async throws {
+    @Test func aTemporaryModeIsNotShown() async throws {
         try await ClosedScratch.run { scratch in
             try await scratch.make("closed")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,7 +59,7 @@ import Threads
             #expect(try scratch.modes("closed") == [0o555])
             let isSet = Locked(false)
             try await scratch.write("closed/slow") { count in
-                // While it is sent the folder is lifted: from here on by a chmod.
+                // While it is sent the folder is writable: from here on by a chmod.
                 let isFirst = isSet.withLock { isSet in
                     defer { isSet = isSet || count > 0 }
                     return !isSet && count > 0
@@ -79,8 +79,8 @@ import Threads
         }
     }
 
-    /// The connection ends while a folder is lifted; the next one, also of another process, restores its mode.
-    @Test(arguments: [false, true]) func aLiftedFolderIsRestoredAfterACut(isOtherProcess: Bool) async throws {
+    /// The connection ends while a folder is writable; the next one, also of another process, restores its mode.
+    @Test(arguments: [false, true]) func aFoldersModeIsRestoredAfterACut(isOtherProcess: Bool) async throws {
         try await ClosedScratch.run { scratch in
             try await scratch.make("closed")
             let seen = Locked<[Int]>([])
@@ -121,7 +121,7 @@ import Threads
                 attributes: [.posixPermissions: 0o555])
             let error = try await failure { try await scratch.write("foreign/file", "content") }
             guard case .refused = error else { throw BrokenPromise("\(error)") }
-            #expect(try scratch.modes("foreign") == [0o555] && scratch.storage.lifts?.all.isEmpty == true)
+            #expect(try scratch.modes("foreign") == [0o555] && scratch.storage.modeNotes?.all.isEmpty == true)
         }
     }
 }

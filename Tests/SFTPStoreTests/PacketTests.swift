@@ -154,7 +154,7 @@ import Testing
         func room(_ size: UInt64, _ blocks: UInt64, _ free: UInt64, _ available: UInt64) throws -> StoreUsage? {
             let values: [UInt64] = [4096, size, blocks, free, available, 10, 5, 5, 0, 0, 255]
             let bytes = values.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
-            return try #require(ServerRoom(bytes[...])).usage
+            return try #require(ServerSpace(bytes[...])).usage
         }
         #expect(try room(4096, 100, 60, 50) == StoreUsage(total: 409_600, used: 163_840, free: 204_800))
         #expect(try room(0, 100, 60, 60) == StoreUsage(total: 100, used: 40))
@@ -191,7 +191,7 @@ import Testing
                 refused += 1
             }
             _ = try? SFTPHello(packet)
-            _ = ServerRoom(packet[...])
+            _ = ServerSpace(packet[...])
             _ = try? TransferSizes(packet[...])
         }
         #expect(read > 5_000 && refused > 5_000)

@@ -29,7 +29,7 @@ struct FolderIndex {
     var log = ChangeLog()
     /// Writes to files in listed folders.
     private(set) var writes = WriteLog()
-    /// Files whose status changed without a reported write: through a mapping there may have been one until they are closed.
+    /// Files whose status changed without a reported write: they may be written through a mapping, until they are closed.
     private var restated: Set<ItemKey> = []
     private static let mostRestated = 100_000
 
@@ -43,8 +43,8 @@ struct FolderIndex {
         table.marks(of: key).contains(.known) ? table.place(of: key) : nil
     }
 
-    /// The known place of an item in a listed folder, if it is not an entry there: the listing has not come to it yet, or it had
-    /// left before.
+    /// The known place of an item in a listed folder of which it is no entry: the listing has not reached it yet, or it left
+    /// before.
     func unreadPlace(of key: ItemKey) -> EntryPlace? {
         guard let place = knownPlace(of: key), isListed(place.parent), table.entry(at: place) == nil else { return nil }
         return place
@@ -111,8 +111,8 @@ struct FolderIndex {
         unsettled.values.contains { !$0.contains(.blocked) } || orphans.values.contains(where: \.mayBeElsewhere)
     }
 
-    /// Whether there are changes from before a moment that cannot be interpreted yet. Later ones don't count: in a store that changes all the time
-    /// there are always some.
+    /// Whether there are changes from before a moment that cannot be interpreted yet. Later ones don't count: a store that
+    /// changes all the time always has some.
     func isUnsteady(since moment: ContinuousClock.Instant) -> Bool {
         unsettled.values.contains { !$0.contains(.blocked) }
             || orphans.values.contains { $0.mayBeElsewhere && $0.since < moment }
@@ -182,8 +182,9 @@ struct FolderIndex {
         }
     }
 
-    /// A write counts even if the status is the known one: that may have been read after the write, and before its event. A program that closes a
-    /// file may have written to a mapping, which changes the status, also before it restores the times.
+    /// Whether the file's content may have changed. A reported write always counts, even if the status is the known one, which may
+    /// have been read after the write and before its event. A close by a writer counts if the status has changed since the last
+    /// report: writes to a mapping cause no event of their own, and a program may restore the times before it closes the file.
     private mutating func mayBeWritten(_ key: ItemKey, _ cause: ChangeCause, isNews: Bool) -> Bool {
         let isClosed = cause.contains(.closed) && (isNews || restated.contains(key))
         if cause.contains(.written) || isClosed {

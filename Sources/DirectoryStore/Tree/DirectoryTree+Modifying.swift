@@ -255,7 +255,7 @@ extension DirectoryTree {
             let status = try self.status(of: file, at: change.place)
             guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }
             if fields.contains(.mode), let mode = change.template.metadata.mode {
-                lifted.note(mode & 0o1777, of: change.old.key)
+                readOnlyFolders.note(mode & 0o1777, of: change.old.key)
             }
             let isOther = status.kind == .file && status.contentVersion != change.base.content
             let withheld = isOther ? fields.intersection(.modificationDate) : []

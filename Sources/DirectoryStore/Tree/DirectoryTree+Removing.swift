@@ -104,7 +104,7 @@ extension DirectoryTree {
         _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
         let folders = places.map { (key: $0.place.parent, handle: $0.folder) } + (folder.map { [$0] } ?? [])
-        return try lifted.around(folders) { () throws(RemoteStoreError) in
+        return try readOnlyFolders.around(folders) { () throws(RemoteStoreError) in
             try quietly(places.map(\.place), body)
         }
     }

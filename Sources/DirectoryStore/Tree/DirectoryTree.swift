@@ -18,7 +18,7 @@ final class DirectoryTree: Sendable {
     let wasNameTaken = Locked(false)
     /// Whether files can be created without a name; nil until that was tried.
     let canNameLater = Locked<Bool?>(nil)
-    let lifted = LiftedFolders()
+    let readOnlyFolders = ReadOnlyFolders()
     let listings = Locked(ListingTable())
     let listeners = Listeners<Void>()
     let renewals = GenerationRenewals()

@@ -153,7 +153,7 @@ extension DirectoryTree {
     private func shown(_ status: FileStatus, at place: EntryPlace) -> FileStatus {
         guard status.kind == .folder else { return status }
         var status = status
-        status.mode = lifted.mode(of: ItemKey(status, at: place), now: status.mode)
+        status.mode = readOnlyFolders.mode(of: ItemKey(status, at: place), now: status.mode)
         return status
     }
 

@@ -25,7 +25,7 @@ final class RootFolder: Sendable {
         var isLost = false
         /// The directory that is in its place now.
         var stranger: Stranger?
-        /// The stranger that was reported to the engine.
+        /// The other directory that was reported to the engine.
         var refused: Stranger?
     }
 

@@ -22,7 +22,7 @@ extension ItemRow {
 
     /// Writes the row, replacing an older one of the same number.
     /// - Parameters:
-    ///   - round: ``Rounds/present``.
+    ///   - round: ``DurabilityRounds/present``.
     ///   - table: A table with the columns of `item`.
     func write(to database: Database, round: Int64, table: String = "item") throws {
         let arguments: StatementArguments = [

@@ -2,7 +2,7 @@
 /// may revert.
 struct Unrecorded {
     /// What is known to be on the disks.
-    var rounds = Rounds()
+    var rounds = DurabilityRounds()
     /// Nodes whose current state has to be written.
     private(set) var nodes: [ItemNumber: Node] = [:]
     /// Items whose rows have to be deleted.

@@ -16,7 +16,7 @@ extension Domain {
         work: RequestProgress = RequestProgress(), isShown: Bool = false
     ) async throws {
         try await engine.awaited {
-            try await engine.lookingEverywhere(isInsisting: isShown) {
+            try await engine.pollingEverything(isInsisting: isShown) {
                 try await becomeStable(work, tellsAll: isShown)
             }
             try await engine.makeDurable()

@@ -41,7 +41,7 @@ extension SyncEngine {
         } catch {
             state.withLock { $0.pulls.fail() }
             // A store polls everything only for a waiting caller, which may have given up.
-            if state.withLock({ $0.pulls.lookers > 0 }) { store.pollEverything() }
+            if state.withLock({ $0.pulls.pollers > 0 }) { store.pollEverything() }
             switch error {
             case .store(let error): noteFeedFailure(error)
             case .here(let trouble):
@@ -54,7 +54,7 @@ extension SyncEngine {
         }
     }
 
-    /// Before what is missing is requested.
+    /// The pause before missing items are requested.
     private static let pauseSeconds = 0.1
 
     private func noteFeedFailure(_ error: RemoteStoreError) {
@@ -84,7 +84,7 @@ extension SyncEngine {
     private static let mostEmptyBatches = 100
 
     /// Requests the changes since the last anchor, and notes them in the database.
-    /// - Returns: Whether there are no more, and none is missing that is still waited for.
+    /// - Returns: Whether there are no more changes, and no item that is waited for is missing.
     private func pullChanges() async throws(ReceiveFailure) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]

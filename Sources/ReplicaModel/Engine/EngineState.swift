@@ -63,7 +63,7 @@ struct PullState {
     /// How many calls were answered when the last pull that ended began.
     var lastAsked: UInt64 = 0
     /// How many callers wait for all that the store has.
-    var lookers = 0
+    var pollers = 0
     /// Items that a call did not find, with the pull that has to report their state.
     var suspects: [ItemIdentifier: Int] = [:]
     /// Whether all calls of the last run are answered.

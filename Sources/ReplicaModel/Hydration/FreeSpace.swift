@@ -8,13 +8,13 @@ struct FreeSpace {
     /// How long a result is valid, in seconds.
     static let validSeconds = 1.0
 
-    /// Like ``CacheRetention/isKept(size:missing:)``, with the cached free space minus what was to be kept since.
+    /// Like ``CacheAdmission/isKept(size:missing:)``, with the cached free space minus what was to be kept since.
     /// Queries the free space again before it returns false.
     mutating func isKept(
         size: Int64, missing: Int64, cacheLimit: Int64?, now: Double, ask: () throws(Errno) -> Int64
     ) throws(Errno) -> Bool {
         func isKept() -> Bool {
-            CacheRetention(free: bytes, cacheLimit: cacheLimit).isKept(size: size, missing: missing)
+            CacheAdmission(free: bytes, cacheLimit: cacheLimit).isKept(size: size, missing: missing)
         }
         // A result from before the clock was set back is not valid.
         let isKnown = askedAt <= now && now < askedAt + Self.validSeconds

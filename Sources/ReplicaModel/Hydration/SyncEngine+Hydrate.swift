@@ -168,7 +168,7 @@ extension SyncEngine {
         }
         guard number != .root else { return }
         guard fetches.withLock({ $0.failed.note(number, error.message) }) else { return }
-        // Why something can't be sent is what counts there.
+        // For a pending item, the error of its upload is shown instead.
         if replica.withTree({ $0.pending[number] == nil }) {
             replica.noteFailure(of: identifier, error, retryAt: replica.now())
         }
@@ -179,11 +179,11 @@ extension SyncEngine {
     /// An item was fetched.
     func endFailedFetch(of number: ItemNumber) {
         let hadFailed = fetches.withLock { $0.failed.end(number) }
-        // Or in the last run.
+        // The failure may have been recorded by the last run.
         if hadFailed || replica.withTree({ $0.items[number]?.failure != nil }) { replica.forgetFailures([number]) }
     }
 
-    /// Why items could not be fetched that are still not here.
+    /// Why items that are still not local could not be fetched.
     func reasonOfFailedFetches() -> String? {
         let numbers = fetches.withLock { $0.failed.numbers }
         let needless = replica.withTree { tree in

@@ -53,23 +53,6 @@ extension Replica {
         }
     }
 
-    /// Gives back `count` references of the kernel.
-    package func forget(_ number: ItemNumber, count: UInt64) {
-        withTree { tree in
-            guard let node = tree.items[inode: number] else { return }
-            node.lookups -= min(count, node.lookups)
-            guard node.lookups == 0, node.opens == 0 else { return }
-            tree.items.mayHaveIdle = true
-            if node.isDeleted || tree.items[node.number] == nil {
-                tree.items.remove(inode: number)
-                tree.closeDescriptor(of: node)
-            } else if let parent = node.parent {
-                tree.unload(node)
-                if parent.lookups == 0 { tree.unload(parent) }
-            }
-        }
-    }
-
     /// The generation in which the kernel knows an item; 0 for one that it doesn't know.
     package func generation(of number: ItemNumber) -> UInt32 {
         withTree { $0.items[inode: number]?.generation ?? 0 }
@@ -98,16 +81,6 @@ extension Replica {
     /// The parent folder, for `..`; the root is its own parent.
     package func parent(of item: some ItemReference) throws(ReplicaError) -> ItemNumber {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(item).parent?.number ?? .root }
-    }
-
-    /// The target of a symlink.
-    package func target(of item: some ItemReference) throws(ReplicaError) -> [UInt8] {
-        try withTreeWaking { (tree) throws(ReplicaError) in
-            let node = try tree.node(item)
-            guard node.kind == .symlink else { throw .errno(.invalidArgument) }
-            let place = try tree.place(of: node)
-            return try errnos { () throws(Errno) in try place.target() }
-        }
     }
 }
 

@@ -9,3 +9,6 @@ func earliestUpload(changedAt: Double, failure: Failure?, settle: Double) -> Dou
     if let failure { return failure.retryAt ?? .infinity }
     return changedAt == 0 ? 0 : changedAt + settle
 }
+
+/// Seconds after its last edit in which a file that stays open for writing is not sent.
+let openFileDebounceSeconds = 30.0

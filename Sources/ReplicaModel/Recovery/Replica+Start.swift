@@ -120,7 +120,7 @@ private struct LastRun {
     private var memory: String
     /// Whether the items have to be put in doubt, as at the first start after a power cut.
     private var isAnew: Bool
-    let rounds: Rounds
+    let rounds: DurabilityRounds
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = BackingPath(root: root)
@@ -162,7 +162,7 @@ private struct LastRun {
         // A complete copy has what was in memory, too. It has no number if its attributes were not copied.
         let isComplete = isCopied && state == "clean" && (recorded == inTree || inTree == nil)
         isAnew = scanMode?.isCareful ?? false && !isComplete
-        rounds = Rounds(
+        rounds = DurabilityRounds(
             first: Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1, here: here, inStore: inStore)
         // If a careful comparison was interrupted, the next one is as careful.
         scanMode = [scanMode, scan].compactMap { $0 }.max()

@@ -47,7 +47,7 @@ extension Tree {
         guard var base = node.base, base.version.metadata != "" else { return }
         base.version.metadata = ""
         setBase(base, of: node)
-        // So that the store is asked about it again.
+        // This makes the engine query the store for the item again.
         node.flags.insert(.doubtful)
     }
 

@@ -76,7 +76,7 @@ extension Replica {
     }
 
     /// Records that an item could not be read here, so that no call was made for it.
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether this was not recorded yet.
     func noteUnreadable(_ number: ItemNumber, _ errno: Errno, retryAt: Double) -> Bool {
         withTree { tree in
             guard let node = tree.pending[number] else { return false }
@@ -192,7 +192,7 @@ extension Node {
 
 extension Tree {
     /// Whether a new file or symlink collided with one of the same size that is not known here: both sides may have
-    /// created the same, which the store was not asked to find out.
+    /// created the same item, and the store was not asked to compare them.
     fileprivate func mayBeEqual(_ node: Node, _ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard case .create(let options) = outgoing.call, !options.contains(.mayAlreadyExist), !node.isDeleted,
             !node.isLocalOnly, other.kind == node.kind, outgoing.isSentToPlace(of: other)

@@ -38,11 +38,11 @@ extension SyncEngine {
     }
 
     /// Runs `body`, which waits for all that the store has.
-    /// - Parameter isInsisting: Whether a look everywhere that fails meanwhile is made again, however often.
-    func lookingEverywhere<Value>(isInsisting: Bool, _ body: () async throws -> Value) async throws -> Value {
-        if isInsisting { state.withLock { $0.pulls.lookers += 1 } }
+    /// - Parameter isInsisting: Whether a poll of everything that fails meanwhile is repeated, without a limit.
+    func pollingEverything<Value>(isInsisting: Bool, _ body: () async throws -> Value) async throws -> Value {
+        if isInsisting { state.withLock { $0.pulls.pollers += 1 } }
         store.pollEverything()
-        defer { if isInsisting { state.withLock { $0.pulls.lookers -= 1 } } }
+        defer { if isInsisting { state.withLock { $0.pulls.pollers -= 1 } } }
         return try await body()
     }
 }

@@ -73,8 +73,8 @@ extension Tree {
         return .item(isInStep ? nil : item, replaced: replaced)
     }
 
-    /// Keeps what is known to be synced of an edit that the answered call did not send, and expects more of a writer whose writes are
-    /// synced one by one.
+    /// Keeps the synced size of an edit that the answered call did not send. A writer that syncs each write may sync more at any
+    /// moment, without a request: one byte is noted for it.
     private func keepSynced(_ size: Int64?, of node: Node) {
         node.syncedSinceSent = nil
         node.syncedSize = node.dirty.contains(.contents) ? size : nil

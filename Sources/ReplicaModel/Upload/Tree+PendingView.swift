@@ -18,10 +18,7 @@ extension Tree {
             options: options(of: node), isDoubtful: node.isDoubtful && node.base != nil)
     }
 
-    /// Seconds after which a file that stays open for writing is sent in its current state.
-    private static let longestOpen = 30.0
-
-    private func isFresh(_ node: Node) -> Bool { clock.now() - node.changedAt < Self.longestOpen }
+    private func isFresh(_ node: Node) -> Bool { clock.now() - node.changedAt < openFileDebounceSeconds }
 
     private func options(of node: Node) -> CreateOptions {
         var options: CreateOptions = []

@@ -59,7 +59,7 @@ struct S3Complaint: Hashable, Sendable {
     init(_ answer: HTTPAnswer) {
         status = answer.head.status
         region = answer.head["x-amz-bucket-region"].flatMap(Self.region)
-        pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
+        pause = answer.head.retryAfterSeconds
         serverTime = answer.head["date"].flatMap(Moment.header)
         guard let root = XMLReader.read(answer.body), root.name == "Error" else { return }
         code = String((root["Code"]?.text ?? "").prefix(100))

@@ -9,7 +9,7 @@ final class SFTPSession: Sendable {
     let base: [UInt8]
     let sizes: TransferSizes
     let clock = ServerClock()
-    let lifted = LiftedFolders()
+    let readOnlyFolders = ReadOnlyFolders()
     /// The test files for probing the server.
     let trials: [[UInt8]]
     private let hello: SFTPHello

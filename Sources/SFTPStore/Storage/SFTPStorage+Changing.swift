@@ -95,7 +95,7 @@ extension SFTPStorage {
             return try await inTurn(session) { () async throws(RequestFailure) in
                 var wanted = wanted
                 if let mode = wanted.mode {
-                    wanted.mode = await session.lifted.noted(mode, of: path, session, self.lifts)
+                    wanted.mode = await session.readOnlyFolders.noted(mode, of: path, session, self.modeNotes)
                 }
                 try await session.send(.set(wanted, of: place)).done()
             }

@@ -71,7 +71,7 @@ extension SFTPStorage {
         if attributes.isFolder || path == .root {
             var shown = attributes
             if let mode = attributes.mode {
-                shown.mode = session.lifted.mode(of: path, now: mode & 0o7777, asked: asked) | mode & ~0o7777
+                shown.mode = session.readOnlyFolders.mode(of: path, now: mode & 0o7777, asked: asked) | mode & ~0o7777
             }
             return PathEntry(path: path, kind: .folder, attributes: kept(shown))
         }

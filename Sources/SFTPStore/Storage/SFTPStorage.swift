@@ -16,28 +16,28 @@ package final class SFTPStorage: PathStorage {
     let reconnector: Reconnector
     /// The parts of large files; nil to send each anew.
     let notes: UploadNotes?
-    /// The folders that are lifted; nil to record none.
-    let lifts: LiftNotes?
+    /// The folders that are made writable; nil to record none.
+    let modeNotes: FolderModeNotes?
     /// For work that blocks on the local disk.
     let disk = DiskQueue("replica.sftp")
     /// Whether something was changed since the last fsync.
     let hasChanged = Locked(false)
 
     private init(
-        _ reconnector: Reconnector, _ abilities: ServerAbilities, _ notes: UploadNotes?, _ lifts: LiftNotes?
+        _ reconnector: Reconnector, _ abilities: ServerAbilities, _ notes: UploadNotes?, _ modeNotes: FolderModeNotes?
     ) {
-        (self.reconnector, self.abilities, self.notes, self.lifts) = (reconnector, abilities, notes, lifts)
+        (self.reconnector, self.abilities, self.notes, self.modeNotes) = (reconnector, abilities, notes, modeNotes)
         properties = abilities.properties
     }
 
     /// Connects and finds out what the server can do.
-    /// - Parameter notes: Where the parts of large files, and folders that are lifted, are recorded; nil if they are not.
+    /// - Parameter notes: Where the parts of large files, and folders that are made writable, are recorded; nil if they are not.
     package static func open(
         _ address: SFTPAddress, command: SSHCommand = SSHCommand(), limits: ConnectionLimits = ConnectionLimits(),
         notes: UploadNotes? = nil
     ) async throws(SFTPFailure) -> SFTPStorage {
         let first = Locked<ServerAbilities?>(nil)
-        let lifts = notes.map { LiftNotes(folder: $0.folder) }
+        let modeNotes = notes.map { FolderModeNotes(folder: $0.folder) }
         let reconnector = Reconnector(address, command, limits) { session async throws(RequestFailure) in
             let found = try await ServerAbilities.tried(session)
             let known = first.withLock { known in
@@ -51,7 +51,7 @@ package final class SFTPStorage: PathStorage {
             guard !(known?.linksExclusively ?? false) || session.links else {
                 throw .lost(.unreachable("\(address) has lost features that it had: mount the domain again"))
             }
-            if let lifts { try await LiftedFolders.restoreAll(lifts, session) }
+            if let modeNotes { try await ReadOnlyFolders.restoreAll(modeNotes, session) }
         }
         do throws(RequestFailure) {
             try await reach(reconnector)
@@ -59,7 +59,7 @@ package final class SFTPStorage: PathStorage {
             if case .lost(let failure) = error { throw failure }
             throw .unreachable("\(address): cancelled")
         }
-        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities(), notes, lifts)
+        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities(), notes, modeNotes)
     }
 
     private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {
@@ -81,7 +81,7 @@ package final class SFTPStorage: PathStorage {
             return try await call(.root, isChange: false) { session async throws(CallError) in
                 guard session.tellsRoom else { return nil }
                 return try await session.get { () async throws(RequestFailure) in
-                    ServerRoom(try await session.send(.room(at: session.root)).extended())?.usage
+                    ServerSpace(try await session.send(.room(at: session.root)).extended())?.usage
                 }
             }
         } catch .unsupported {
@@ -153,7 +153,7 @@ package final class SFTPStorage: PathStorage {
         guard isChange, session.tellsRoom else { return nil }
         do throws(RequestFailure) {
             let reply = try await session.send(.room(at: session.root)).extended()
-            guard let room = ServerRoom(reply) else { return nil }
+            guard let room = ServerSpace(reply) else { return nil }
             if room.isReadOnly { return .readOnly("\(session.address): the filesystem there is read-only") }
             if room.isFull { return .insufficientQuota("\(session.address): no space is left there") }
             return nil

@@ -125,7 +125,7 @@ package struct LoginFlow: Sendable {
         case 404: return nil
         case 200:
             return try Self.value(answer.body)
-        case 429, 503: throw .busy(answer.head["retry-after"].flatMap(HTTPHead.size).map(Double.init) ?? 1)
+        case 429, 503: throw .busy(answer.head.retryAfterSeconds ?? 1)
         default: throw .unreachable("the server answers \(answer.head.status)")
         }
     }

@@ -29,7 +29,7 @@ enum WebDAVError: Error {
 
         init(_ answer: HTTPAnswer) {
             status = answer.head.status
-            pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
+            pause = answer.head.retryAfterSeconds
             location = answer.head["location"]
             challenge = answer.head["www-authenticate"]
             // The format of sabre, Nextcloud and ownCloud.

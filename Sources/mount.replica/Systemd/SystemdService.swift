@@ -19,14 +19,14 @@ final class SystemdService: Sendable {
     /// Reports readiness, and from then on feeds the watchdog.
     func isReady() {
         let place = daemon.mountpoint.map { "mounted on \($0)" } ?? "served without a mount"
-        tell(["READY=1", SystemdNotice.status("\(daemon.location.name): \(place)")])
+        tell(["READY=1", NotifySocket.status("\(daemon.location.name): \(place)")])
         guard let seconds = service.watchdog else { return }
         Task { [self] in
             while !isStopping.withLock({ $0 }) {
                 // The report takes the locks that all requests take: a daemon that can't get them can't serve either.
                 let pending = (try? daemon.domain.report())?.pending  // A failed report was answered, too.
                 let words = pending.map { "\(place), \($0) pending" } ?? place
-                tell(["WATCHDOG=1", SystemdNotice.status("\(daemon.location.name): \(words)")])
+                tell(["WATCHDOG=1", NotifySocket.status("\(daemon.location.name): \(words)")])
                 try? await Task.sleep(for: .seconds(seconds / 3))  // This task is never cancelled.
             }
         }
@@ -43,7 +43,7 @@ final class SystemdService: Sendable {
             if isFirst { tell(["STOPPING=1"]) }
             return daemon.finish()
         }
-        tell(["STOPPING=1", SystemdNotice.status("\(daemon.location.name): uploading pending changes, then stopping")])
+        tell(["STOPPING=1", NotifySocket.status("\(daemon.location.name): uploading pending changes, then stopping")])
         Task { [daemon] in
             do { try await daemon.domain.waitForStabilization() } catch {
                 daemon.log.warning("not everything is in the store yet", metadata: ["error": "\(error)"])

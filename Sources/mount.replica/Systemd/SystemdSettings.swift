@@ -3,7 +3,7 @@ import Glibc
 /// The settings of the systemd unit that runs this daemon, from its environment. A background daemon has none.
 struct SystemdSettings: Sendable {
     /// Where notifications go; nil without a service manager.
-    var notice: SystemdNotice?
+    var notice: NotifySocket?
     /// The watchdog's interval in seconds: if no notification arrives in time, the daemon is restarted.
     var watchdog: Double?
     /// For how many seconds SIGTERM lets pending changes be uploaded before the daemon ends; 0 for not at all.
@@ -13,7 +13,7 @@ struct SystemdSettings: Sendable {
 
     /// The name of ``flush`` in the environment.
     static let flushVariable = "REPLICA_FLUSH_SECONDS"
-    private static let variables = [SystemdNotice.variable, "WATCHDOG_USEC", "WATCHDOG_PID", flushVariable]
+    private static let variables = [NotifySocket.variable, "WATCHDOG_USEC", "WATCHDOG_PID", flushVariable]
     private static let longestFlush = 86400.0
 
     /// Reads the settings and removes them from this process's environment: neither a background daemon nor a store's
@@ -29,10 +29,10 @@ struct SystemdSettings: Sendable {
     }
 
     init(_ environment: [String: String], process: Int32) {
-        if let text = environment[SystemdNotice.variable] {
-            notice = SystemdNotice(text)
+        if let text = environment[NotifySocket.variable] {
+            notice = NotifySocket(text)
             if notice == nil {
-                complaints.append("\(SystemdNotice.variable) is not a valid socket address, so it is ignored")
+                complaints.append("\(NotifySocket.variable) is not a valid socket address, so it is ignored")
             }
         }
         if let microseconds = environment["WATCHDOG_USEC"].flatMap(UInt64.init), microseconds > 0, notice != nil,

@@ -34,6 +34,13 @@ final class CheckedSink: ContentSink {
     /// What was wrong with the received bytes, in one line.
     var fault: String? { state.withLock { $0.fault } }
 
+    /// Checks that all bytes of a range were received; nil is the whole content.
+    func checkComplete(_ range: Range<Int64>?, ofSize size: Int64) throws(RemoteStoreError) {
+        guard missing(in: range?.clamped(to: 0..<size) ?? 0..<size).isEmpty else {
+            throw .malformedAnswer("the content is incomplete")
+        }
+    }
+
     /// The parts of a range that were not received.
     func missing(in range: Range<Int64>) -> [Range<Int64>] { state.withLock { $0.received.missing(in: range) } }
 

@@ -83,17 +83,14 @@ struct CheckedStore: RemoteStore {
         }
         if let version, item.version.content != version { throw .malformedAnswer("the content has another version") }
         guard item.size >= 0, item.size <= Item.largestSize else { throw .malformedAnswer("the size is out of range") }
-        let whole = 0..<item.size
-        guard checked.missing(in: range?.clamped(to: whole) ?? whole).isEmpty else {
-            throw .malformedAnswer("the content is incomplete")
-        }
+        try checked.checkComplete(range, ofSize: item.size)
         return privileges.taken(item)
     }
 
     func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
-        try checkName(template, fields: .filename)
+        try template.checkName(fields: .filename, properties)
         // Fields that the store can't keep stay local.
         if template.kind == .symlink, !properties.keepsSymlinks { throw .excludedFromSync }
         return try await result { () async throws(RemoteStoreError) in
@@ -110,7 +107,7 @@ struct CheckedStore: RemoteStore {
     func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
-        try checkName(template, fields: changedFields)
+        try template.checkName(fields: changedFields, properties)
         return try await result { () async throws(RemoteStoreError) in
             try await store.modifyItem(
                 template, base: base, changedFields: changedFields, contents: contents)
@@ -125,13 +122,6 @@ struct CheckedStore: RemoteStore {
         } catch {
             throw privileges.taken(error.withoutFaults)
         }
-    }
-
-    /// Rejects names that the store declares it can't keep.
-    private func checkName(_ template: ItemTemplate, fields: ItemFields) throws(RemoteStoreError) {
-        let longest = properties.longestName
-        guard fields.contains(.filename), template.filename.bytes.count > longest else { return }
-        throw .cannotSynchronize("the store accepts names of at most \(longest) bytes")
     }
 
     func pollEverything() { store.pollEverything() }

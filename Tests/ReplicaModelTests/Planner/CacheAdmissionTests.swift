@@ -4,8 +4,8 @@ import Testing
 @testable import ReplicaModel
 
 /// Which content is kept on the disk when a program reads it.
-@Suite struct CacheRetentionTests {
-    private static let reserve = CacheRetention.reserve
+@Suite struct CacheAdmissionTests {
+    private static let reserve = CacheAdmission.reserve
 
     @Test(
         arguments: [
@@ -15,7 +15,7 @@ import Testing
             (1, 1, reserve, 0, false),
         ] as [(Int64, Int64, Int64, Int64?, Bool)])
     func contentThatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
-        #expect(CacheRetention(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
+        #expect(CacheAdmission(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
     }
 
     @Test func spaceIsCheckedOccasionally() throws {

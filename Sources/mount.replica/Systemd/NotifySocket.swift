@@ -4,7 +4,7 @@ import Glibc
 
 /// Notifies the service manager that started this process of its state: sends sd_notify(3)'s lines as datagrams to the
 /// socket in `NOTIFY_SOCKET`. The reasons against libsystemd are in docs/decisions/systemd.md. Safe from any thread.
-struct SystemdNotice: Sendable {
+struct NotifySocket: Sendable {
     /// The name in the environment.
     static let variable = "NOTIFY_SOCKET"
     /// The timeout in seconds for a service manager that does not read.

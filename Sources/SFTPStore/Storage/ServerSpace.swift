@@ -1,7 +1,7 @@
 import ReplicaModel
 
 /// The space of a server: the answer to `statvfs@openssh.com`.
-struct ServerRoom {
+struct ServerSpace {
     let isFull: Bool
     let isReadOnly: Bool
     /// Nil if the server reports no size.

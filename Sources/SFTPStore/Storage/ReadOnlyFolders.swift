@@ -4,11 +4,11 @@ import Threads
 
 /// The folders that the login owns and may not change (mode 0555), such as those of a read-only tree that was copied into the mount.
 /// They get the missing permissions while calls change their entries, and are shown as they were before. One for each session.
-final class LiftedFolders: Sendable {
-    private struct Lifted {
+final class ReadOnlyFolders: Sendable {
+    private struct Writable {
         var mode: UInt32
         var calls = 1
-        /// Whether the mode is being restored: no call can rely on the lifted one any more.
+        /// Whether the mode is being restored: no call can rely on the writable one any more.
         var isEnding = false
         /// When the mode was restored: answers to earlier requests may have the other one.
         var end: ContinuousClock.Instant?
@@ -18,7 +18,7 @@ final class LiftedFolders: Sendable {
     static let needed: UInt32 = 0o300
     private static let setGroup: UInt32 = 0o2000
 
-    private let folders = Locked<[StoragePath: Lifted]>([:])
+    private let folders = Locked<[StoragePath: Writable]>([:])
     /// Modes are changed one at a time.
     let turn = CallGate(1)
 
@@ -33,11 +33,11 @@ final class LiftedFolders: Sendable {
         }
     }
 
-    /// Lifts a folder, unless it needs nothing, or is another user's.
+    /// Makes a folder writable, unless it is, or is another user's.
     /// - Parameter target: Where it is moved to by the call.
-    /// - Returns: Whether it has to be lowered.
-    func lift(
-        _ path: StoragePath, movingTo target: StoragePath?, _ session: SFTPSession, _ notes: LiftNotes?
+    /// - Returns: Whether it has to be released.
+    func makeWritable(
+        _ path: StoragePath, movingTo target: StoragePath?, _ session: SFTPSession, _ notes: FolderModeNotes?
     ) async throws(RequestFailure) -> Bool {
         if join(path) { return true }
         guard let found = try await session.send(.lstat(session.path(path))).presentAttributes(), found.isFolder,
@@ -56,12 +56,12 @@ final class LiftedFolders: Sendable {
         }
         folders.withLock { folders in
             folders = folders.filter { $0.value.end.map { ContinuousClock.now - $0 < .seconds(600) } ?? true }
-            folders[path] = Lifted(mode: mode)
+            folders[path] = Writable(mode: mode)
         }
         return true
     }
 
-    /// Whether the folder is lifted now; then it stays so until this call has ended too.
+    /// Whether the folder is made writable now; then it stays so until this call has ended too.
     func join(_ path: StoragePath) -> Bool {
         folders.withLock { folders in
             guard let own = folders[path], !own.isEnding else { return false }
@@ -72,8 +72,8 @@ final class LiftedFolders: Sendable {
 
     /// A call that needed the folder has ended; the last one restores its mode.
     /// - Parameter target: Where the call moved it.
-    func lower(
-        _ path: StoragePath, movedTo target: StoragePath?, _ session: SFTPSession, _ notes: LiftNotes?
+    func release(
+        _ path: StoragePath, movedTo target: StoragePath?, _ session: SFTPSession, _ notes: FolderModeNotes?
     ) async throws(RequestFailure) {
         let mode: UInt32? = folders.withLock { folders in
             folders[path]?.calls -= 1
@@ -89,19 +89,20 @@ final class LiftedFolders: Sendable {
     }
 
     /// The mode to set instead of this one.
-    func noted(_ mode: UInt32, of path: StoragePath, _ session: SFTPSession, _ notes: LiftNotes?) async -> UInt32 {
-        let isLifted = folders.withLock { folders in
+    func noted(_ mode: UInt32, of path: StoragePath, _ session: SFTPSession, _ notes: FolderModeNotes?) async -> UInt32
+    {
+        let isWritable = folders.withLock { folders in
             guard let own = folders[path], !own.isEnding else { return false }
             folders[path]?.mode = mode
             return true
         }
-        guard isLifted else { return mode }
+        guard isWritable else { return mode }
         await notes?.note(mode, of: [session.path(path)])
         return mode | Self.needed
     }
 
-    /// Restores the modes of folders that a former connection left lifted.
-    static func restoreAll(_ notes: LiftNotes, _ session: SFTPSession) async throws(RequestFailure) {
+    /// Restores the modes of folders that a former connection left writable.
+    static func restoreAll(_ notes: FolderModeNotes, _ session: SFTPSession) async throws(RequestFailure) {
         for (place, mode) in notes.all {
             try await restore(mode, of: place, session)
             await notes.note(nil, of: [place])
@@ -123,78 +124,81 @@ final class LiftedFolders: Sendable {
 }
 
 extension SFTPStorage {
-    /// Changes entries of folders. Those that the login owns and may not change are lifted for it.
+    /// Changes entries of folders. Those that the login owns and may not change are made writable for it.
     /// - Parameters:
-    ///   - folders: What may have to be lifted. The root is not: whoever closes it means the store.
+    ///   - folders: What may have to be made writable. The root is not: whoever makes it read-only means the store.
     ///   - target: Where the last of them is moved.
     func changing<Value: Sendable>(
         _ folders: [StoragePath], _ session: SFTPSession, movingTo target: StoragePath? = nil,
         _ body: () async throws(CallError) -> Value
     ) async throws(CallError) -> Value {
-        var lifted = folders.filter { session.lifted.join($0) }.map { Lift(path: $0, target: nil) }
+        var held = folders.filter { session.readOnlyFolders.join($0) }.map { Held(path: $0, target: nil) }
         do throws(CallError) {
             let value: Value
             do throws(CallError) { value = try await body() } catch {
                 guard case .request(.status(let status)) = error, status.code == .permissionDenied else { throw error }
-                let former = lifted.map(\.path)
-                let more = try await lift(folders.filter { $0 != .root && !former.contains($0) }, session, target)
+                let former = held.map(\.path)
+                let more = try await makeWritable(
+                    folders.filter { $0 != .root && !former.contains($0) }, session, target)
                 guard !more.isEmpty else { throw error }
-                lifted += more
+                held += more
                 value = try await body()
             }
-            await lower(lifted, session, movedTo: target)
+            await release(held, session, movedTo: target)
             return value
         } catch {
-            await lower(lifted, session, movedTo: nil)
+            await release(held, session, movedTo: nil)
             throw error
         }
     }
 
-    private struct Lift: Sendable {
+    private struct Held: Sendable {
         let path: StoragePath
         let target: StoragePath?
     }
 
-    private func lift(
+    private func makeWritable(
         _ folders: [StoragePath], _ session: SFTPSession, _ target: StoragePath?
-    ) async throws(CallError) -> [Lift] {
-        var lifted: [Lift] = []
+    ) async throws(CallError) -> [Held] {
+        var held: [Held] = []
         do throws(CallError) {
-            for path in folders where !lifted.contains(where: { $0.path == path }) {
+            for path in folders where !held.contains(where: { $0.path == path }) {
                 let target = path == folders.last ? target : nil
-                let isLifted = try await inTurn(session) { () async throws(RequestFailure) in
-                    try await session.lifted.lift(path, movingTo: target, session, self.lifts)
+                let isWritable = try await inTurn(session) { () async throws(RequestFailure) in
+                    try await session.readOnlyFolders.makeWritable(path, movingTo: target, session, self.modeNotes)
                 }
-                if isLifted { lifted.append(Lift(path: path, target: target)) }
+                if isWritable { held.append(Held(path: path, target: target)) }
             }
-            return lifted
+            return held
         } catch {
-            await lower(lifted, session, movedTo: nil)
+            await release(held, session, movedTo: nil)
             throw error
         }
     }
 
     /// Not cut short if the caller is cancelled. What a lost connection leaves is restored by the next one.
-    private func lower(_ lifted: [Lift], _ session: SFTPSession, movedTo target: StoragePath?) async {
-        guard !lifted.isEmpty else { return }
-        let lowering = Task {
-            for one in lifted {
+    private func release(_ held: [Held], _ session: SFTPSession, movedTo target: StoragePath?) async {
+        guard !held.isEmpty else { return }
+        let restoring = Task {
+            for one in held {
                 // The next connection restores it.
                 try? await inTurn(session) { () async throws(RequestFailure) in
                     let moved = one.target == nil ? nil : target
-                    try await session.lifted.lower(one.path, movedTo: moved, session, self.lifts)
+                    try await session.readOnlyFolders.release(one.path, movedTo: moved, session, self.modeNotes)
                 }
             }
         }
-        if !Task.isCancelled { await lowering.value }
+        if !Task.isCancelled { await restoring.value }
     }
 
     /// Changes modes of folders while no other call does.
     func inTurn<Value: Sendable>(
         _ session: SFTPSession, _ body: () async throws(RequestFailure) -> Value
     ) async throws(CallError) -> Value {
-        do throws(RemoteStoreError) { try await session.lifted.turn.enter() } catch { throw .request(.cancelled) }
-        defer { session.lifted.turn.leave() }
+        do throws(RemoteStoreError) { try await session.readOnlyFolders.turn.enter() } catch {
+            throw .request(.cancelled)
+        }
+        defer { session.readOnlyFolders.turn.leave() }
         return try await session.get(body)
     }
 }

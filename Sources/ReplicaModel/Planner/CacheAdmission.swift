@@ -1,6 +1,6 @@
 /// Decides whether content that a program reads is kept on the disk or only passes through memory. A disk filled with
 /// content that was only read would have no space left for writes.
-struct CacheRetention {
+struct CacheAdmission {
     /// The number of bytes that can still be written to the disk.
     var free: Int64
     /// The maximum number of bytes of content kept on the disk; nil if there is no limit.

@@ -8,7 +8,7 @@ internal import SystemPackage
 /// Every row is written with the number of the current round. A round ends when the tree and the store were synced
 /// after its last row was made: from then on its rows describe what is on the disks. It does not matter when the
 /// database itself reaches its disk, because each row contains its round.
-struct Rounds {
+struct DurabilityRounds {
     /// The current round. The numbers of a run are higher than those of all earlier runs.
     private(set) var present: Int64
     /// The first round of this run.

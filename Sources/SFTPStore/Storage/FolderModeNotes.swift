@@ -1,9 +1,9 @@
 import Foundation
 import Threads
 
-/// Records the modes of folders that are lifted, so that the next connection, also of another process, restores those that a
+/// Records the modes of folders that are made writable, so that the next connection, also of another process, restores those that a
 /// lost one left behind. May be lost at any time: then the mode stays.
-final class LiftNotes: Sendable {
+final class FolderModeNotes: Sendable {
     private struct Note: Codable {
         var path: [UInt8]
         var mode: UInt32
