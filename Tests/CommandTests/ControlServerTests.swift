@@ -241,7 +241,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func onlySoManyClientsAreServed() async throws {
+    @Test func theNumberOfClientsIsLimited() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let line = try await onThread {
             let clients = try (0..<64).map { _ in try RawClient(domain) }
@@ -281,7 +281,7 @@ import Threads
     }
 
     /// All threads are busy when a client asks and gives up: nobody wants any more what it asked for.
-    @Test func whatNobodyWaitsForIsNotBegun() async throws {
+    @Test func abandonedRequestsAreNotStarted() async throws {
         let (mayGo, held) = (Latch(), Gate(0))
         let domain = try FakeDomain { request, _ in
             if request == .retry(path: nil) { Self.hold(mayGo, held) }

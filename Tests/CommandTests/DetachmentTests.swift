@@ -9,7 +9,7 @@ import Testing
 /// Unmounting without a daemon.
 @Suite struct DetachmentTests {
     /// A user who may rename in a folder above puts another mount at the path after the check.
-    @Test(.enabled(if: geteuid() == 0)) func anotherMountThatIsThereByNowStays() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func aMountThatTookItsPlaceStays() async throws {
         let folder = try TemporaryFolder()
         let points = ["a", "b"].map { folder.path.appending($0).appending("point") }
         defer { for point in points { umount2(point.string, Int32(MNT_DETACH)) } }
@@ -31,7 +31,7 @@ import Testing
         #expect(!record.isThere)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func aMountThatSomebodyElseRemovesInBetweenIsUnmounted() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func aMountRemovedByOthersIsNoError() async throws {
         let folder = try TemporaryFolder()
         let point = try folder.makeFolder("point")
         #expect(try await run("/usr/bin/mount", "-t", "tmpfs", "none", point.string).code == 0)

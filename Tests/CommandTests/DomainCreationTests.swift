@@ -124,7 +124,7 @@ import Threads
     }
 
     /// Of two domains that must not overlap, both were checked before either existed.
-    @Test func whatIsCreatedMeanwhileCounts() async throws {
+    @Test func aDomainCreatedMeanwhileIsNotOverlapped() async throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("store/sub")
         try await onThread {
@@ -140,7 +140,7 @@ import Threads
     }
 
     /// With a directory of domains of its own, another process may have begun one at the same place.
-    @Test func aPlaceIsUsedByOneProcess() async throws {
+    @Test func oneProcessAtATimeUsesAPlace() async throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("store")
         let state = try folder.makeFolder("data/replica/a")

@@ -18,7 +18,7 @@ import Testing
             (["HOME": "/root"], 0, ["/var/lib/replica"]), ([:], 0, ["/var/lib/replica"]),
             ([:], 4_000_000_000, []),
         ] as [([String: String], UInt32, [FilePath])])
-    func roots(environment: [String: String], user: UInt32, roots: [FilePath]) {
+    func theSearchPathFollowsUserAndEnvironment(environment: [String: String], user: UInt32, roots: [FilePath]) {
         #expect(DomainDirectory.searchPath(environment: environment, user: user).map(\.root) == roots)
     }
 
@@ -136,7 +136,7 @@ import Testing
         ("file:///srv/%70hotos", "ro"),
         ("photos", "store=file:///srv//photos"), ("file:///srv/photos/", "store=file:///srv/photos"),
     ])
-    func findsByNameAndByStore(spec: String, options: String) throws {
+    func domainsAreFoundByNameAndByStore(spec: String, options: String) throws {
         guard case .existing(let found) = try select(spec, "/mnt", "-o", options) else {
             Issue.record("not found")
             return
@@ -148,7 +148,7 @@ import Testing
         ("new", "store=file:///srv/x", "new"), ("file:///srv/music", "ro", "music"),
         ("file:///other/photos", "ro", "photos 2"), ("file:///", "ro", "file"), ("file:///srv/.x", "ro", "x"),
     ])
-    func createsMissingFolders(spec: String, options: String, name: String) throws {
+    func missingFoldersAreCreated(spec: String, options: String, name: String) throws {
         guard case .new(let found, _, let root) = try select(spec, "/mnt", "-o", options) else {
             Issue.record("not new")
             return
@@ -157,7 +157,7 @@ import Testing
         #expect(root.root == roots[0].root)
     }
 
-    @Test func refusesInvalidNames() throws {
+    @Test func invalidNamesAreRefused() throws {
         #expect(throws: ControlFailure(.noSuchDomain, "no domain named new; store=URL creates one")) {
             try select("new", "/mnt")
         }

@@ -4,7 +4,7 @@ import Testing
 /// Names of domains and URLs of stores.
 @Suite struct DomainNameTests {
     @Test(arguments: ["a", "photos", "Ünïcode", "with space", "a.b", "a-b", String(repeating: "x", count: 200)])
-    func takes(name: String) throws {
+    func validNamesAreAccepted(name: String) throws {
         #expect(try DomainName(name).text == name)
     }
 
@@ -13,7 +13,7 @@ import Testing
         ("a/b", .forbidden("/")), ("a:b", .forbidden(":")), ("a\nb", .forbidden("\n")), ("a\u{0}b", .forbidden("\0")),
         (" a", .space), ("a ", .space), (String(repeating: "x", count: 201), .tooLong),
     ])
-    func refuses(name: String, error: DomainNameError) {
+    func invalidNamesAreRefused(name: String, error: DomainNameError) {
         #expect(throws: error) { try DomainName(name) }
     }
 
@@ -45,13 +45,13 @@ import Testing
         ("rclone::webdav,url='https://h',user=u,pass=X:dir", .secret), ("rclone:x,url=\"https://u:p@h\":b", .secret),
         ("rclone:x,sas_url=y:b", .secret), ("rclone:x,a='b:''c',cookie=d:b", .secret),
     ])
-    func refusesURL(text: String, error: StoreURLError) {
+    func invalidURLsAreRefused(text: String, error: StoreURLError) {
         #expect(throws: error) { try StoreURL(text) }
     }
 
     /// Whether a store exists is determined when it is opened.
     @Test(arguments: ["gopher://x", "S3://bucket/a?region=b", "a+b-7://", "sftp://me@host:22/x"])
-    func takesURLsOfAnyScheme(text: String) throws {
+    func urlsOfAnySchemeAreAccepted(text: String) throws {
         #expect(try StoreURL(text).text == text)
     }
 
@@ -60,7 +60,7 @@ import Testing
         ("rclone:photos:a/b", "photos:a/b"), ("RCLONE:photos:", "photos:"), ("rclone://photos:a", "photos:a"),
         ("rclone:mail:user@host/x?token", "mail:user@host/x?token"), ("rclone:x,chunk_size=1M:b", "x,chunk_size=1M:b"),
     ])
-    func takesURLsOfRclones(text: String, rest: String) throws {
+    func rcloneURLsAreAccepted(text: String, rest: String) throws {
         let url = try StoreURL(text)
         #expect(url.scheme == "rclone" && url.rest == rest && url.text == text)
         #expect(StoreURL.looksLikeURL(text) && StoreURL.beginning(of: url.scheme) == "rclone:")

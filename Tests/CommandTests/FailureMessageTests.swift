@@ -28,7 +28,7 @@ import Threads
             (.fileExists, .domainExists, "the domain already exists"),
             (.ioError, .cannotImport, "/d: Input/output error"),
         ] as [(Errno, ExitReason, String)])
-    func whyADirectoryCannotBeImported(errno: Errno, code: ExitReason, line: String) {
+    func theReasonForARefusedImportIsNamed(errno: Errno, code: ExitReason, line: String) {
         #expect(ControlFailure(errno, importing: "/d") == ControlFailure(code, line))
     }
 
@@ -80,7 +80,7 @@ import Threads
         try await domain.stop()
     }
 
-    @Test func aDaemonThatStopsMountsNothing() async throws {
+    @Test func aStoppingDaemonMountsNothing() async throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("store")
         let root = DomainDirectory(root: folder.path.appending("replica"))
@@ -103,14 +103,14 @@ import Threads
 
 /// The exact texts of what goes wrong between a command and a daemon.
 @Suite(.serialized) struct ConnectionMessageTests {
-    @Test func nobodyListens() async throws {
+    @Test func aMissingDaemonIsReported() async throws {
         let domain = try FakeDomain()
         let state = domain.state
         #expect(throws: ControlFailure(.notRunning, "no daemon serves \(state)")) { try ControlClient(state: state) }
     }
 
     /// It is stopped before it accepts anything, and many are waiting.
-    @Test func nobodyAccepts() async throws {
+    @Test func aDaemonThatAcceptsNoConnectionIsReported() async throws {
         let domain = try FakeDomain()
         let state = domain.state
         let listener = try ControlSocket.listen(state: state)
@@ -130,7 +130,7 @@ import Threads
     }
 
     /// It accepts what the kernel accepts for it, and reads nothing.
-    @Test func nobodyAnswers() async throws {
+    @Test func aDaemonThatDoesNotAnswerIsReported() async throws {
         let domain = try FakeDomain()
         let state = domain.state
         let listener = try ControlSocket.listen(state: state)
@@ -142,7 +142,7 @@ import Threads
         #expect(failure == ControlFailure(.timedOut, line))
     }
 
-    @Test func theConnectionIsLost() async throws {
+    @Test func aLostConnectionIsReported() async throws {
         let domain = try FakeDomain()
         let state = domain.state
         let listener = try ControlSocket.listen(state: state)
@@ -157,7 +157,7 @@ import Threads
     }
 
     /// A long request shows by signs of life that it is carried out: it is not given up.
-    @Test func aLongRequestIsWaitedFor() async throws {
+    @Test func aLongRequestDoesNotTimeOut() async throws {
         let signs = Locked(0)
         let domain = try FakeDomain { request, _ in
             if request == .hello {

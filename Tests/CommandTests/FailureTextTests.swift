@@ -34,7 +34,7 @@ import Testing
             (.ioError, .failed, "it could not be read or written; daemon.log may say why"),
             (.tooManyOpenFiles, .failed, "Too many open files"),
         ] as [(Errno, ExitReason, String)])
-    func anErrnoIsASentenceAboutThePath(errno: Errno, code: ExitReason, words: String) throws {
+    func eachErrnoHasAMessageWithThePath(errno: Errno, code: ExitReason, words: String) throws {
         let requests: [ControlRequest] = [
             .item(path: Self.path), .resolve(path: Self.path, keep: .both),
             .download(path: Self.path, range: nil, recursive: nil, wait: true), .evict(path: Self.path, strict: true),
@@ -60,7 +60,7 @@ import Testing
             (.resend(path: path, fields: nil), .noData, "the content is not local, or it is not a file"),
             (.resend(path: path, fields: ["mode"]), .invalidArgument, "it has no such field"),
         ] as [(ControlRequest, Errno, String)])
-    func someMeanMoreForOneRequest(request: ControlRequest, errno: Errno, words: String) throws {
+    func someErrnosHaveAMessageForTheirRequest(request: ControlRequest, errno: Errno, words: String) throws {
         #expect(try failure(errno, of: request) == ControlFailure(.refused, "photos:a/b: \(words)"))
     }
 

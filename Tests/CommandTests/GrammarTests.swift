@@ -213,7 +213,7 @@ import Testing
         #expect(error?.message.contains(authority) == false)
     }
 
-    @Test func theFormsThatReplicaCalls() throws {
+    @Test func internalFormsAreParsed() throws {
         let name = try DomainName("a")
         let store = try StoreURL("file:///s")
         #expect(

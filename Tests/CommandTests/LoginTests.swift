@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func linesAreThoseOfBytes() throws {
+    @Test func linesAreSplitByBytes() throws {
         for value in ["\u{301}x", "\u{200D}", "\u{FE0F}=", "=\u{301}"] {
             let secrets = ["password": value, "user": "me"]
             let text = try SecretLines.text(of: secrets)

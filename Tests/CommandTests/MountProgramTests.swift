@@ -114,7 +114,7 @@ import Testing
         #expect(result.errors == "replica: the daemon of photos exited right after mounting\n")
     }
 
-    @Test func itRemovesAStoppedDomain() async throws {
+    @Test func aStoppedDomainIsRemoved() async throws {
         _ = try FakeDomain("new", in: folder)
         let line = #"echo '{"id":0,"answer":{"removed":{"files":3,"preserved":"/kept"}}}'"#
         let result = try await replica("remove", "new", "--keep", "downloaded", mount: line)

@@ -87,7 +87,7 @@ import Testing
         Row(mountpoint: "/state", refusal: (.mountFailed, "overlaps the domain's state")),
     ]
 
-    @Test(arguments: rows.indices) func decides(index: Int) {
+    @Test(arguments: rows.indices) func overlappingPlacesAreRefused(index: Int) {
         let row = Self.rows[index]
         let places = NewDomainPlaces(
             directory: row.directory.map(Self.place), store: Self.place(row.store), state: Self.place(row.state),

@@ -16,12 +16,12 @@ import Testing
         #expect(Self.scripts.contains("scripts/test"))
     }
 
-    @Test(arguments: scripts) func parses(script: String) async throws {
+    @Test(arguments: scripts) func everyScriptParses(script: String) async throws {
         let result = try await run("/bin/bash", "-n", Self.root.appending(path: script).path)
         #expect(result.code == 0, "\(result.errors)")
     }
 
-    @Test(arguments: scripts) func passesShellcheck(script: String) async throws {
+    @Test(arguments: scripts) func everyScriptPassesShellcheck(script: String) async throws {
         let shellcheck = "/usr/bin/shellcheck"
         guard FileManager.default.isExecutableFile(atPath: shellcheck) else { return }
         let result = try await run(shellcheck, "-x", "-P", "SCRIPTDIR", Self.root.appending(path: script).path)

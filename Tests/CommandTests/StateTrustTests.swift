@@ -30,7 +30,7 @@ import Testing
         Row(type: S_IFREG, user: 1001, part: .file, says: "another user"),
     ]
 
-    @Test(arguments: rows) func decides(row: Row) {
+    @Test(arguments: rows) func onlyPrivateEntriesAreTrusted(row: Row) {
         let entry = StateTrust.Entry(type: row.type, permissions: row.permissions, user: row.user)
         let refusal = StateTrust.refusal(entry, as: row.part, for: 1000)
         #expect((refusal == nil) == (row.says == nil), "\(row)")
@@ -44,7 +44,7 @@ import Testing
             (0o1775, 0, 7, nil), (0o755, 1001, 100, "another user"), (0o1777, 1001, 100, "another user"),
             (0o775, 1000, 7, "by others"), (0o777, 1000, 100, "by others"), (0o2775, 0, 50, "by others"),
         ] as [(mode_t, uid_t, gid_t, String?)])
-    func decidesAboutTheFoldersAbove(mode: mode_t, user: uid_t, group: gid_t, says: String?) {
+    func foldersAboveMustNotBeWritableByOthers(mode: mode_t, user: uid_t, group: gid_t, says: String?) {
         let folder = StateTrust.Above(permissions: mode, user: user, group: group)
         let refusal = StateTrust.refusal(above: folder, for: 1000, groups: [100])
         #expect((refusal == nil) == (says == nil))

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Times come from outside, and may have any value.
-    @Test func extremeTimesHaveADistance() {
+    @Test func theDifferenceOfExtremeTimesSaturates() {
         let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
         #expect(KeptTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
         #expect(KeptTrial.distance(first, last) == .max && KeptTrial.distance(last, last) == 0)
@@ -94,7 +94,7 @@ import Testing
         #expect(found["contents"]?.verdict == .kept)
     }
 
-    @Test func aStoreThatTakesNothingIsNotProbed() async throws {
+    @Test func aFullStoreIsNotProbed() async throws {
         let storage = MemoryPathStorage()
         let clients = (0..<2).map { _ in ProbedStore(storage: FullPaths(storage: storage)) {} }
         let failure = await #expect(throws: ControlFailure.self) { try await StoreProbe.run(clients[0], clients[1]) }

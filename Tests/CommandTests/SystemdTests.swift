@@ -12,7 +12,7 @@ import Testing
         "/" + String(repeating: "n", count: 107),
     ])
     func anInvalidSocketAddressIsIgnoredWithOneLine(text: String) {
-        let service = SystemdSettings([SystemdNotice.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
+        let service = SystemdSettings([NotifySocket.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
         #expect(service.notice == nil && service.watchdog == nil)
         #expect(service.complaints == ["NOTIFY_SOCKET is not a valid socket address, so it is ignored"])
     }
@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: [("7", 3.0), (nil, 3.0), ("8", nil), ("", nil)] as [(String?, Double?)])
     func theWatchdogIsOnlyForItsProcess(process: String?, seconds: Double?) {
-        var environment = [SystemdNotice.variable: "@x", "WATCHDOG_USEC": "3000000"]
+        var environment = [NotifySocket.variable: "@x", "WATCHDOG_USEC": "3000000"]
         environment["WATCHDOG_PID"] = process
         #expect(SystemdSettings(environment, process: 7).watchdog == seconds)
     }
@@ -42,14 +42,14 @@ import Testing
         let name = kind == "path" ? "\(folder.path)/notify" : "@replica-test-\(UUID())"
         let socket = try DatagramSocket(name)
         defer { socket.close() }
-        let notice = try #require(SystemdNotice(name))
-        #expect(notice.send(["READY=1", SystemdNotice.status("a\nMAINPID=1 \u{85}b")]) == 0)
+        let notice = try #require(NotifySocket(name))
+        #expect(notice.send(["READY=1", NotifySocket.status("a\nMAINPID=1 \u{85}b")]) == 0)
         #expect(socket.next() == "READY=1\nSTATUS=a?MAINPID=1 ?b")
     }
 
     @Test func aMissingServiceManagerIsHarmless() throws {
         let folder = try TemporaryFolder()
-        #expect(SystemdNotice("\(folder.path)/nobody")?.send(["READY=1"]) == ENOENT)
+        #expect(NotifySocket("\(folder.path)/nobody")?.send(["READY=1"]) == ENOENT)
     }
 }
 

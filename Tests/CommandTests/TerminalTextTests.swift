@@ -28,7 +28,7 @@ import Testing
             #expect(throws: StoreURLError.notURL) { try StoreURL("file:///\(text)") }
             #expect(throws: StoreURLError.notURL) { try StoreURL("rclone:a:\(text)") }
         }
-        #expect(SystemdNotice.status(text) == "STATUS=a?b")
+        #expect(NotifySocket.status(text) == "STATUS=a?b")
     }
 
     /// Joiners are parts of words and of emoji.

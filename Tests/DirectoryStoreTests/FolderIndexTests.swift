@@ -19,7 +19,7 @@ import Testing
     }
 
     /// In a store that changes all the time, something has always just left its place.
-    @Test func whoAskedBeforeAnItemLeftItsPlaceIsNotKeptWaiting() {
+    @Test func earlierWaitersAreNotHeldUpByALaterMove() {
         var index = FolderIndex()
         index.list(.root)
         let place = EntryPlace(parent: .root, name: FileName("a"))

@@ -20,7 +20,7 @@ import Testing
     private func mount() throws { try #require(try run("mount", "-o", "loop", image, scratch.root) == 0) }
     private func unmount() throws { try #require(try run("umount", scratch.root) == 0) }
 
-    @Test(.enabled(if: geteuid() == 0)) func anOlderImageIsReachedByNoCall() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func noCallReachesAnOlderImage() async throws {
         try #require(try run("truncate", "-s", "16M", image) == 0)
         try #require(try run("mkfs.ext4", "-q", "-F", "-I", "256", image) == 0)
         defer { while (try? run("umount", scratch.root)) == 0 {} }
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// What others write there causes a question, or none, and no more.
-    @Test func anInvalidNumberIsZero() async throws {
+    @Test func anInvalidGenerationIsZero() async throws {
         let store = try DirectoryStore(path: scratch.root)
         let anchor = try await store.currentAnchor()
         for value in ["", "x", "-1", "99999999999999999999"] {
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// While another process counts on, nobody else does: of two that read the same number, a slow one would write a lower one than is known.
-    @Test func onlyOneProcessCountsAtATime() throws {
+    @Test func oneProcessAtATimeRaisesTheGeneration() throws {
         let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
         let known = try Generation(of: folder)
         let other = open(scratch.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -81,7 +81,7 @@ import Threads
     }
 
     /// Contents that are shorter than they say are no file with a hole at its end.
-    @Test func contentsThatEndEarlyAreRefused() async throws {
+    @Test func contentsThatEndEarlyAreRejected() async throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(path: scratch.root)
         let file = open("\(scratch.path)/source", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -6,7 +6,7 @@ import Testing
 
 /// Contents of files through the daemon.
 @Suite struct DataTests {
-    @Test func readAndWrite() async throws {
+    @Test func writtenBytesAreReadBack() async throws {
         try await withMirror { mirror, mount in
             let path = mount.file("file")
             // Larger than one request, so that large requests and the splice path are used.
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func holesAndCopies() async throws {
+    @Test func holesAndCopiesReachTheFilesystem() async throws {
         try await withMirror { mirror, mount in
             let file = open(mount.file("file"), O_RDWR | O_CREAT, 0o600)
             defer { close(file) }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func fileWithoutName() async throws {
+    @Test func anUnnamedFileIsLinkedIntoTheTree() async throws {
         try await withMirror { mirror, mount in
             let file = open(mount.path, CL_O_TMPFILE | O_RDWR, 0o640)
             #expect(file >= 0)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func tenThousandEntries() async throws {
+    @Test func aFolderOfTenThousandIsListedCompletely() async throws {
         let expected = (0..<10_000).map { "\($0)" }.sorted()
         for features: Features in [[], [.readDirectoryPlus]] {
             let fileSystem = SyntheticFileSystem(features: features, entries: 10_000)

@@ -6,7 +6,7 @@ import Testing
 
 /// Every operation reaches the filesystem, and its answer reaches the caller.
 @Suite struct OperationTests {
-    @Test func namesAndFolders() async throws {
+    @Test func operationsOnNamesReachTheFilesystem() async throws {
         try await withMirror { mirror, mount in
             #expect(errnoOf(mkdir(mount.file("folder"), 0o755)) == 0)
             #expect(errnoOf(mkdir(mount.file("folder"), 0o755)) == EEXIST)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func renameFlags() async throws {
+    @Test func renameFlagsReachTheFilesystem() async throws {
         try await withMirror { mirror, mount in
             write("a", to: mount.file("a"))
             write("b", to: mount.file("b"))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func attributes() async throws {
+    @Test func attributesReachTheFilesystem() async throws {
         try await withMirror(options: .test(defaultPermissions: false)) { mirror, mount in
             let path = mount.file("file")
             write("0123456789", to: path)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func timeOfBirth() async throws {
+    @Test func theBirthTimeReachesTheCaller() async throws {
         try await withMirror { mirror, mount in
             write("x", to: mount.file("file"))
             var full = cl_statx()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func extendedAttributes() async throws {
+    @Test func extendedAttributesReachTheFilesystem() async throws {
         try await withMirror { mirror, mount in
             let path = mount.file("file")
             write("x", to: path)

@@ -10,7 +10,7 @@ import Threads
 struct RingSwitchTests {
     /// Changed between the kernel's offer and our answer.
     @Test(arguments: [("Y", "N"), ("N", "Y")])
-    func itChangesBeforeTheAnswerToInit(before: String, after: String) async throws {
+    func theSwitchMayChangeBeforeTheAnswerToInit(before: String, after: String) async throws {
         try await RingSwitch.change {
             RingSwitch.set(before)
             let fileSystem = SyntheticFileSystem(onStart: { RingSwitch.set(after) })
@@ -23,7 +23,7 @@ struct RingSwitchTests {
         }
     }
 
-    @Test func itChangesAtAnyTime() async throws {
+    @Test func theSwitchMayChangeAtAnyTime() async throws {
         try await RingSwitch.change {
             let isStopping = Gate(false)
             let changes = Running {

@@ -7,7 +7,7 @@ import Threads
 
 /// The life of a mount.
 @Suite struct SessionTests {
-    @Test func endsWhenUnmountedFromOutside() async throws {
+    @Test func aSessionEndsWhenUnmountedByOthers() async throws {
         let fileSystem = SyntheticFileSystem()
         try await withMount(fileSystem) { mount in
             #expect(statError(mount.file("1")) == 0)

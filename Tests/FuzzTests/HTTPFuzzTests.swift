@@ -10,7 +10,7 @@ import Testing
 
 /// What servers over HTTP send.
 @Suite struct HTTPFuzzTests {
-    @Test func listingsOfBuckets() throws {
+    @Test func anyBucketListingIsParsedOrRejected() throws {
         let prefix = Array("a/".utf8)
         try Fuzzer.run("listing") { bytes in
             guard let answer = ListAnswer(bytes, bucket: "bucket", prefix: prefix) else { return false }
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func multistatusAnswers() throws {
+    @Test func anyMultistatusAnswerIsParsedOrRejected() throws {
         let address = try WebDAVAddress("host/a", isSecure: true)
         var head = HTTPHead()
         head.status = 207
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func errorAnswers() throws {
+    @Test func anyErrorAnswerIsParsedOrRejected() throws {
         try Fuzzer.run("error") { bytes in
             var head = HTTPHead()
             (head.status, head.headers) = (403, ["retry-after": "5", "date": "Wed, 21 Oct 2015 07:28:00 GMT"])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func headers() throws {
+    @Test func anyHeaderIsParsedOrRejected() throws {
         try Fuzzer.run("headers", rounds: 20_000) { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
             let line = text.split(separator: "\n").first.map(String.init) ?? ""
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// No answer of a login flow leads to another server, or puts into a form or a file what means something there.
-    @Test func loginFlows() throws {
+    @Test func anyLoginFlowIsParsedOrRejected() throws {
         let flow = try LoginFlow("https://cloud.example.org")
         try Fuzzer.run("login") { bytes in
             if let begun: LoginFlow.Begun = try? LoginFlow.value(bytes) {

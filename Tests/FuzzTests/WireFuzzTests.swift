@@ -9,7 +9,7 @@ import Testing
 
 /// What programs of stores, the daemon and servers of files send.
 @Suite struct WireFuzzTests {
-    @Test func packets() throws {
+    @Test func anyPacketIsParsedOrRejected() throws {
         try Fuzzer.run("packets", rounds: 20_000) { bytes in
             var isRead = false
             do throws(MalformedPacket) {
@@ -25,7 +25,7 @@ import Testing
                 #expect(!error.reason.isEmpty)
             }
             isRead = (try? SFTPHello(bytes)) != nil || isRead
-            _ = ServerRoom(bytes[...])
+            _ = ServerSpace(bytes[...])
             _ = try? TransferSizes(bytes[...])
             var buffer = PacketBuffer()
             bytes.withUnsafeBytes { piece in
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func linesOfStores() throws {
+    @Test func anyLineOfAStoreIsParsedOrRejected() throws {
         try Fuzzer.run("lines") { bytes in
             var isRead = false
             var buffer = LineBuffer(limit: 4 << 10)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func callsOfTheDaemon() throws {
+    @Test func anyCallOfTheDaemonIsParsedOrRejected() throws {
         try Fuzzer.run("calls") { bytes in
             guard let line = try? JSONDecoder().decode(ServedLine.self, from: Data(bytes)) else { return false }
             if let range = line.with?.range { #expect(range.lowerBound >= 0) }

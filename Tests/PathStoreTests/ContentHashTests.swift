@@ -18,7 +18,7 @@ import Testing
         (String(repeating: "a", count: 64), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
         (String(repeating: "a", count: 1_000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
     ])
-    func isAsPublished(_ text: String, _ hash: String) {
+    func hashesMatchThePublishedExamples(_ text: String, _ hash: String) {
         #expect(hexadecimal(ContentHash.of(Array(text.utf8))) == hash)
     }
 
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The processor's instructions, where it has them, and any number of blocks at any address.
-    @Test func itIsTheSameOnEveryProcessor() {
+    @Test func theHashIsTheSameOnEveryProcessor() {
         let bytes = (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 5) }
         for (start, blocks) in [(0, 0), (0, 1), (1, 2), (7, 17), (13, 62)] {
             var (own, portable) = ([UInt32](0..<8), [UInt32](0..<8))

@@ -57,7 +57,7 @@ import Threads
     }
 
     /// Dropbox, for example, sets a file's time with its content only.
-    @Test func aTimeThatCanNotBeSetStaysHere() async throws {
+    @Test func aTimeThatCannotBeSetStaysLocal() async throws {
         try await run("fixed") { scratch in
             for seconds: Int64 in [1_580_000_000, 1_590_000_000] {
                 let date = PathAttributes(modificationDate: Timestamp(seconds: seconds, nanoseconds: 0))

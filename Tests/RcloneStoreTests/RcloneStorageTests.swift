@@ -304,7 +304,7 @@ import Threads
 
     /// Without moves of its own, rclone copies and removes: if that was interrupted, the file is at both places, and the move
     /// continues when it is repeated. Elsewhere, and for other bytes, the name is taken.
-    @Test func aMoveThatWasCutGoesOn() async throws {
+    @Test func anInterruptedMoveIsContinued() async throws {
         try await RcloneScratch.run(.memory) { scratch in
             let entry = try await scratch.write("file", "text")
             try await scratch.put("copy", "text")

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func attributesOfTheReplica() async throws {
+    @Test func theReplicasAttributesAreVirtual() async throws {
         try await withMount { mounted, checks in
             let path = mounted.mount + "/f"
             checks.expect(writeFile(path, "x"), "write")

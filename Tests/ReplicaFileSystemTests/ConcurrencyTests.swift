@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func readersOfOneFetch() async throws {
+    @Test func readersOfTheSameBytesShareOneFetch() async throws {
         let store = MemoryStore()
         let content = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 12) }
         store.write(content, to: "f")

@@ -5,7 +5,7 @@ import Testing
 
 /// Operations that the store does not allow fail for programs on the mount.
 @Suite struct FileSystemCapabilityTests {
-    @Test func theSystemCallIsRefused() async throws {
+    @Test func missingCapabilitiesRefuseTheSystemCall() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/x")
         store.allow([.reading], of: "d/x")

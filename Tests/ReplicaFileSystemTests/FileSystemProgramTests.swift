@@ -2,7 +2,7 @@ import Testing
 
 /// Programs that lean on a filesystem work on the mount.
 @Suite struct FileSystemProgramTests {
-    @Test func git() async throws {
+    @Test func gitWorks() async throws {
         try await run(
             """
             export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
@@ -17,7 +17,7 @@ import Testing
             """)
     }
 
-    @Test func archives() async throws {
+    @Test func archivesAreCreatedAndExtracted() async throws {
         try await run(
             """
             mkdir a && cd a && mkdir -p x/y/z && echo text > x/f && ln x/f x/g && ln -s f x/s && mkfifo x/p

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FolderTests {
     private static let count = 10_000
 
-    @Test func tenThousandEntries() async throws {
+    @Test func aFolderOfTenThousandIsListedAndSoughtIn() async throws {
         try await withMount { mounted, checks in
             let folder = mounted.mount + "/big"
             checks.call(mkdir(folder, 0o755))

@@ -9,47 +9,49 @@ import Testing
         return options
     }
 
-    @Test func names() async throws {
+    @Test func namesBehaveAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(NameScenarios.all, $0, $1) }
     }
 
-    @Test func attributes() async throws {
+    @Test func attributesBehaveAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(AttributeScenarios.all, $0, $1) }
     }
 
-    @Test func data() async throws {
+    @Test func dataBehavesAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(DataScenarios.all, $0, $1) }
     }
 
-    @Test("attributes, served by the daemon") func attributesWithoutPassthrough() async throws {
+    @Test("attributes, served by the daemon") func attributesBehaveAsOnTheDiskWithoutPassthrough() async throws {
         try await withMount(Self.uncached) { Scenario.compare(AttributeScenarios.all, $0, $1) }
     }
 
-    @Test("data, served by the daemon") func dataWithoutPassthrough() async throws {
+    @Test("data, served by the daemon") func dataBehavesAsOnTheDiskWithoutPassthrough() async throws {
         try await withMount(Self.uncached) { Scenario.compare(DataScenarios.all, $0, $1) }
     }
 
-    @Test func privileges() async throws {
+    @Test func privilegesBehaveAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(PrivilegeScenarios.all, $0, $1) }
     }
 
-    @Test("privileges, served by the daemon") func privilegesWithoutPassthrough() async throws {
+    @Test("privileges, served by the daemon") func privilegesBehaveAsOnTheDiskWithoutPassthrough() async throws {
         try await withMount(Self.uncached) { Scenario.compare(PrivilegeScenarios.all, $0, $1) }
     }
 
-    @Test func flags() async throws {
+    @Test func flagsBehaveAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(FlagScenarios.all, $0, $1) }
     }
 
-    @Test("flags, served by the daemon") func flagsWithoutPassthrough() async throws {
+    @Test("flags, served by the daemon") func flagsBehaveAsOnTheDiskWithoutPassthrough() async throws {
         try await withMount(Self.uncached) { Scenario.compare(FlagScenarios.all, $0, $1) }
     }
 
-    @Test func filesWithoutAName() async throws {
+    @Test func unnamedFilesBehaveAsOnTheDisk() async throws {
         try await withMount { Scenario.compare(UnnamedScenarios.all, $0, $1) }
     }
 
-    @Test("files without a name, served by the daemon") func filesWithoutANameWithoutPassthrough() async throws {
+    @Test("files without a name, served by the daemon") func unnamedFilesBehaveAsOnTheDiskWithoutPassthrough()
+        async throws
+    {
         try await withMount(Self.uncached) { Scenario.compare(UnnamedScenarios.all, $0, $1) }
     }
 }

@@ -31,7 +31,7 @@ import Testing
         Row(testDescription: "set-ID, by one's own right", hasSetID: true, byProgram: false, registers: false),
     ]
 
-    @Test(arguments: rows) func decides(_ row: Row) {
+    @Test(arguments: rows) func onlySuitableFilesAreRegistered(_ row: Row) {
         let registers = PassthroughChoice.registers(
             size: row.size, isWriter: row.isWriter, isWhole: row.isWhole, hasSetID: row.hasSetID,
             byProgram: row.byProgram)

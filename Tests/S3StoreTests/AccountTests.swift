@@ -38,7 +38,7 @@ import Testing
         try S3Account.find(try S3Address(url), secrets, environment, ofMachine: nil)
     }
 
-    @Test func keysAreFoundInTheirOrder() throws {
+    @Test func keysAreSearchedInOrder() throws {
         let folder = try TemporaryFolder()
         try folder.write(
             """

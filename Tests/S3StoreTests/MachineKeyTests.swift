@@ -21,7 +21,7 @@ import Testing
         return try await S3Account.find(address, secrets: [:], environment: environment, patience: patience)
     }
 
-    @Test func theyAreTheLastThatAreTaken() async throws {
+    @Test func machineKeysAreTheLastResort() async throws {
         let server = try ServingProgram("metadata-server", ["machine", "its secret", "its token"])
         let place = try #require(server.values["METADATA"])
         let own = try await Self.find("bucket", Self.environment(place))
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// On Ceph, with its keys.
-    @Test func theyLetIn() async throws {
+    @Test func machineKeysOpenABucket() async throws {
         try await S3Scratch.run { scratch in
             let keys = S3Server.credentials
             let server = try ServingProgram("metadata-server", [keys.accessKey, keys.secretKey, ""])

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A plain-text answer does not come from the server of the certificate.
-    @Test func anotherServerOverTLS() async throws {
+    @Test func anotherServerIsUsedOverTLS() async throws {
         let server = try S3Server.shared
         let account = S3Account(
             credentials: S3Server.credentials, region: "us-east-1",

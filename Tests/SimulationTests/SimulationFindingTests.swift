@@ -90,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func theNamesOfOneFileKnowEachOtherAfterACrash() async {
+    @Test func namesOfOneFileStayLinkedAfterACrash() async {
         await expectNoFault(
             .alone,
             [
@@ -236,7 +236,7 @@ import Testing
             ])
     }
 
-    @Test func theOtherNamesOfAFileSurviveItsFirst() async {
+    @Test func otherNamesSurviveTheRemovalOfTheFirst() async {
         await expectNoFault(
             .hostile,
             [
@@ -272,7 +272,7 @@ import Testing
             ])
     }
 
-    @Test func anOlderDatabaseOfTheSameRunIsRecognised() async {
+    @Test func anOlderDatabaseOfTheSameRunIsDetected() async {
         await expectNoFault(
             .restored,
             [

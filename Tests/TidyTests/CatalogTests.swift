@@ -9,7 +9,7 @@ import Testing
     private static let examples = SourceTree.files(below: "examples/outside-package", suffix: ".swift")
         .map { $0.lines.joined(separator: "\n") }
 
-    @Test func codeIsOfTheExamples() {
+    @Test func codeIsCopiedFromTheExamples() {
         var found = 0
         for (_, article) in Self.articles {
             for block in article.lines.joined(separator: "\n").components(separatedBy: "```swift\n").dropFirst() {

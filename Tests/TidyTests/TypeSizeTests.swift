@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func countsWhatATypeStoresAndDoes() {
+    @Test func propertiesAndMethodsAreCounted() {
         let lines = [
             "struct A {", "    let (a, b) = (1, 2)", "    var c = [{ 1 }]", "    static let d = 1",
             "    var e: Int { 1 }",

@@ -2,7 +2,7 @@ import Testing
 
 /// After a power cut the database may be older than the tree, or the tree older than the database.
 @Suite struct PowerCutTests {
-    @Test func anOlderDatabaseUnderANewerTree() async throws {
+    @Test func anOlderDatabaseIsReconciledWithTheTree() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func anOlderTreeUnderANewerDatabase() async throws {
+    @Test func anOlderTreeIsReconciledWithTheDatabase() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -7,7 +7,7 @@ import Testing
     /// For how many seconds names are exchanged as fast as possible.
     private static let duration = 4
 
-    @Test(.enabled(if: geteuid() == 0)) func reachNoFileOfRoots() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func aFormerOwnerReachesNoFileOfRoot() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theyAlsoApplyToARunningDaemon() async throws {
+    @Test func optionsApplyToARunningDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

@@ -15,7 +15,7 @@ import Testing
 
         """#
 
-    @Test func ofARunningDomain() async throws {
+    @Test func failuresOfARunningDomainAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func ofMountpoints() async throws {
+    @Test func unusableMountpointsAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func ofNewDomains() async throws {
+    @Test func failuresOfNewDomainsAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The daemon is killed while it waits for its turn to create the domain.
-    @Test func ofADaemonThatWasKilled() async throws {
+    @Test func aKilledDaemonIsReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func ofAnOrdinaryUser() async throws {
+    @Test func failuresOfAnOrdinaryUserAreReported() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
@@ -149,7 +149,9 @@ import Testing
     }
 
     /// With a systemd that does nothing, or nothing that works.
-    @Test(.enabled(if: access("/usr/bin/systemctl", X_OK) == 0)) func ofAutomaticMounts() async throws {
+    @Test(.enabled(if: access("/usr/bin/systemctl", X_OK) == 0)) func failuresOfAutomaticMountsAreReported()
+        async throws
+    {
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""

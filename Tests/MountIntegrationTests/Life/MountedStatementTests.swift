@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func statement2_theDomainTakesTheDataOver() async throws {
+    @Test func statement2_theDomainHasTheDirectorysData() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.source + """

@@ -57,14 +57,14 @@ import Testing
 
         """#
 
-    @Test func twoAtOnceAreNotStacked() async throws {
+    @Test func concurrentMountsAreNotStacked() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 words + race + "import_it; settle; add_e; race '[de] .fuse.replica. is mounted there already'")
         }
     }
 
-    @Test func twoOfAnOrdinaryUserAreNotStacked() async throws {
+    @Test func concurrentMountsOfAUserAreNotStacked() async throws {
         try await Trial.run { trial in
             // fusermount3 refuses it too.
             let line = "([de] .fuse.replica. is mounted there already|fusermount3: )"

@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The mount stays with its programs, and the unit's log contains the reason.
-    @Test func itDoesNotTakeAMountFromAnotherDaemon() async throws {
+    @Test func aServiceTakesNoMountFromAnotherDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + #"""

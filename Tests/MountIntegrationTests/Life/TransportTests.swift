@@ -41,7 +41,7 @@ import Testing
     }
 
     /// The daemon waits for its own mount when it presents the store's changes there.
-    @Test func aKilledDaemonExitsInAnyWait() async throws {
+    @Test func aKilledDaemonExitsDuringAnyWait() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -8,7 +8,7 @@ import Testing
         git init -q -b main "$MNT/work"; cd "$MNT/work"
         """
 
-    @Test func git() async throws {
+    @Test func gitWorks() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func smallTools() async throws {
+    @Test func coreUtilitiesWork() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func aFolderOfTenThousand() async throws {
+    @Test func aFolderOfTenThousandIsListedAndEmptied() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """

@@ -6,7 +6,7 @@ import Testing
 
 /// Two programs on one file, or a program and the kernel.
 @Suite struct SharingTests {
-    @Test func locksExclude() async throws {
+    @Test func locksExcludeOtherPrograms() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func mappedMemoryShowsTheFile() async throws {
+    @Test func mappedMemoryAndTheFileAgree() async throws {
         try await Trial.run { trial in
             try await trial.shell("begin; head -c 10000 /dev/zero >$MNT/file")
             let path = trial.mount + "/file"

@@ -29,7 +29,7 @@ import Testing
 
             """
 
-    @Test func aServerDiesLosesItsNameRevokesKeysAndIsFull() async throws {
+    @Test func outagesOfABucketsServerLoseNothing() async throws {
         let script = """
             # In the middle of what is sent and read: at first nothing of it is answered any more.
             for round in 1 2 3; do

@@ -16,7 +16,7 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test func everythingCreatedIsOnBothSidesOnce() async throws {
+    @Test func concurrentCreatesAreSyncedOnce() async throws {
         for seed in Self.seed..<Self.seed + UInt64(Self.runs) {
             try await Trial.run { trial in
                 try await trial.shell("begin; settle")

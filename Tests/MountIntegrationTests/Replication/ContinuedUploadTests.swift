@@ -60,7 +60,7 @@ import Testing
     }
 
     /// More than the 256 MiB that Ceph gets in one piece.
-    @Test func ofABucket() async throws {
+    @Test func anUploadToABucketIsContinuedAfterAKill() async throws {
         let (size, part, count) = (272 << 20, 16 << 20, Count())
         try await Trial.run { trial in
             let proxy = try count.proxy(trial) { $0.contains("/large?") && $0.contains("partNumber=") }

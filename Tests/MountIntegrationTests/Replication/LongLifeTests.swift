@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<2) func overKills(number: Int) async throws {
+    @Test(arguments: 0..<2) func bothSidesConvergeDespiteKills(number: Int) async throws {
         try await Self.live(seed: Self.first + number) { trial, random, round in
             var traces: [Life.Trace] = []
             for part in 0..<4 {

@@ -14,7 +14,7 @@ import Testing
         """
 
     /// Each of them is reported separately, over some seconds.
-    @Test func oneByOne() async throws {
+    @Test func deletionsOneByOneAreHeld() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func allAtOnce() async throws {
+    @Test func aMassDeletionIsHeld() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// So slowly that the first are gone here before the last are deleted there.
-    @Test func slowly() async throws {
+    @Test func slowDeletionsAreHeld() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -48,7 +48,7 @@ import Testing
 
         """#
 
-    @Test func itIsNotEvicted() async throws {
+    @Test func aMappedFileIsNotEvicted() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 program + #"""
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func storesToItAreSent() async throws {
+    @Test func writesToAMappingAreSent() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 program + #"""
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// After `umount -l`, the next daemon compares the tree.
-    @Test func storesAfterTheDaemonsEndAreSentLater() async throws {
+    @Test func writesAfterTheDaemonsEndAreSentLater() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 program + #"""

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Its names have no case and exclude some characters, and it keeps neither modes nor symlinks.
-    @Test func aStoreOnExFAT() async throws {
+    @Test func aStoreOnExFATIsSyncedBothWays() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.exFAT + #"""
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// A file created by a call whose answer the daemon did not receive before it died is recognized.
-    @Test func killsDuplicateNothing() async throws {
+    @Test func aKillDuplicatesNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 Self.words + """

@@ -231,7 +231,7 @@ import Testing
         #expect(owner == 0)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func aFolderWithEntriesIsNot() throws {
+    @Test(.enabled(if: geteuid() == 0)) func aFolderWithEntriesIsNotHandedOver() throws {
         #expect(throws: Errno(rawValue: ESTALE)) {
             try make {
                 #expect(mkdir($0, 0o700) == 0)
@@ -241,7 +241,7 @@ import Testing
         #expect(owner == 0)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func anotherUsersFolderIsNot() throws {
+    @Test(.enabled(if: geteuid() == 0)) func anotherUsersFolderIsNotHandedOver() throws {
         #expect(throws: Errno(rawValue: ESTALE)) {
             try make {
                 #expect(mkdir($0, 0o700) == 0)

@@ -214,7 +214,7 @@ import Threads
     }
 
     /// Nothing more is sent about a folder that is gone on both sides.
-    @Test func statement84_aFolderThatIsGoneHereTooIsNotMadeAnew() async throws {
+    @Test func statement84_aFolderGoneOnBothSidesIsNotRecreated() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
         try await bench.settle()
@@ -242,7 +242,7 @@ import Threads
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
-    @Test func statement84_theParentIsMadeAnewThenTheItem() async throws {
+    @Test func statement84_theParentIsRecreatedThenTheItem() async throws {
         let bench = try await benchWithAMissingParent()
         try await bench.settle()
         let names = bench.store.calls(of: .createItem).compactMap(\.template?.filename.description)

@@ -27,7 +27,7 @@ import Threads
 
     /// Attributes that were changed here are sent, whatever the store made of the content meanwhile.
     @Test(arguments: [true, false])
-    func attributesOutliveTheStoresContent(_ isPinned: Bool) async throws {
+    func changedAttributesAreSentDespiteNewContent(_ isPinned: Bool) async throws {
         let bench = try Bench()
         try bench.write("base", to: "f")
         for name in ["user.kept", "user.gone"] { try bench.setXattr(name, "base", of: "f") }
@@ -48,7 +48,7 @@ import Threads
     }
 
     /// The mask of an ACL is no permission of the group, also where the mode that is kept is pending.
-    @Test func aNamedUsersRightsDoNotBecomeTheGroups() async throws {
+    @Test func aNamedUsersEntryIsNotTheGroupsMode() async throws {
         let bench = try Bench()
         try bench.write("base", to: "f")
         try bench.setAttributes(of: "f") { $0.mode = 0o600 }
@@ -149,7 +149,7 @@ import Threads
         #expect(try await bench.read("d/x") == "theirs")
     }
 
-    @Test func bothDeleteIsASuccess() async throws {
+    @Test func aDeletionOnBothSidesSucceeds() async throws {
         let bench = try Bench()
         try bench.write("base", to: "x")
         try await bench.settle()

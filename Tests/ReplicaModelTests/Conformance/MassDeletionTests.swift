@@ -210,7 +210,7 @@ import Testing
     }
 
     /// A kill after an item was restored or set aside, but before that was recorded.
-    @Test(arguments: [false, true]) func aKillWhileItIsMovedLosesNothing(isGivenBack: Bool) async throws {
+    @Test(arguments: [false, true]) func aKillDuringAMoveLosesNothing(isGivenBack: Bool) async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
         try bench.replica.record()
@@ -239,7 +239,7 @@ import Testing
     }
 
     /// A dataless file is still dataless: otherwise its zeros would be served and sent.
-    @Test func aKillWhileAPlaceholderIsMovedKeepsIt() async throws {
+    @Test func aKillDuringAMoveKeepsAPlaceholder() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<10)
         let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
@@ -253,7 +253,7 @@ import Testing
     }
 
     /// It may have held the deletions, and the former size of the domain is unknown.
-    @Test func aWindowThatCannotBeReadHolds() async throws {
+    @Test func anUnreadableWindowHoldsDeletions() async throws {
         let bench = try await Bench.withFiles(300)
         bench.deleteFiles(0..<40)
         try await bench.exchange()

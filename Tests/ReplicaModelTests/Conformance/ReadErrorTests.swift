@@ -16,7 +16,7 @@ import Threads
     ]
 
     @Test(arguments: told)
-    func aFailedFetch(error: RemoteStoreError, errno: Int32) async throws {
+    func aFailedFetchIsReportedToTheReader(error: RemoteStoreError, errno: Int32) async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "x")
         try await bench.settle()
@@ -30,7 +30,7 @@ import Threads
     }
 
     @Test(arguments: told)
-    func aFailedListing(error: RemoteStoreError, errno: Int32) async throws {
+    func aFailedListingIsReportedToTheReader(error: RemoteStoreError, errno: Int32) async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "d/x")
         try await bench.settle()
@@ -88,7 +88,7 @@ import Threads
         #expect(try bench.tree().count == 10)
     }
 
-    @Test func aFileThatIsGoneFromTheStore() async throws {
+    @Test func aReadOfADeletedFileFails() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "x")
         try await bench.settle()
@@ -100,7 +100,7 @@ import Threads
         #expect(try bench.tree().isEmpty)
     }
 
-    @Test func aNewerVersionThanTheOneAskedFor() async throws {
+    @Test func aReadOfAReplacedVersionIsStale() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
         try await bench.settle()

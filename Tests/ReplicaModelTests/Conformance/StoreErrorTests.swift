@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func excludedStaysLocalUntilItIsEdited() async throws {
+    @Test func anExcludedItemStaysLocalUntilEdited() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .excludedFromSync)
         try bench.write("one", to: "x")
@@ -156,7 +156,7 @@ import Testing
         #expect(bench.store.text(at: "f/e/x") == "one")
     }
 
-    @Test func excludedIsAskedAgainWhenResolved() async throws {
+    @Test func excludedItemsAreRetriedWhenResolved() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .excludedFromSync, times: 2)
         try bench.write("one", to: "x")
@@ -199,7 +199,7 @@ import Testing
         #expect(bench.store.entries.count == 2)
     }
 
-    @Test func aStoreThatCannotSayWhoHasTheName() async throws {
+    @Test func aCollisionWithAnUnknownItemIsResolved() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .filenameCollision(nil))
         try bench.write("ours", to: "f.txt")

@@ -80,7 +80,7 @@ import Threads
     }
 
     /// A store that compares at intervals finds what others wrote in between.
-    @Test func statement26_aWaitLooksEverywhere() async throws {
+    @Test func statement26_aWaitPollsEverything() async throws {
         let store = DrowsyStore()
         let bench = try Bench(store: store.memory, through: store)
         try await bench.settle()

@@ -90,7 +90,7 @@ import Threads
         }
     }
 
-    @Test func severalAreFetchedAtATime() async throws {
+    @Test func severalFilesAreFetchedConcurrently() async throws {
         let store = MemoryStore()
         for number in 0..<20 { store.write("text \(number)", to: "d/f\(number)") }
         try await DomainBench.run(store: store) { bench in

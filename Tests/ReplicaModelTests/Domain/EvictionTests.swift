@@ -129,7 +129,7 @@ import Threads
     }
 
     /// The kernel removes them with the bytes.
-    @Test(.enabled(if: geteuid() == 0)) func aFileWithCapabilitiesStays() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func aFileWithCapabilitiesIsNotEvicted() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
             try await bench.settle()

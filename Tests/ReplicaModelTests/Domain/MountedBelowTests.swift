@@ -16,7 +16,7 @@ import Testing
         return process.terminationStatus == 0
     }
 
-    @Test(arguments: ["bind", "tmpfs"]) func isLeftByARemoval(kind: String) throws {
+    @Test(arguments: ["bind", "tmpfs"]) func aRemovalEntersNoMount(kind: String) throws {
         let scratch = TemporaryFolder.unusedPath()
         let (place, outside) = (scratch.appending("gone/sub/mounted"), scratch.appending("outside"))
         for path in [place, outside] {

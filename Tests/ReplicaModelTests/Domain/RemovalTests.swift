@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func statement22_nothingIsPreservedWhenNothingIsAskedFor() async throws {
+    @Test func statement22_nothingIsPreservedUnlessRequested() async throws {
         try await withTree { bench in
             let removal = try await bench.domain.remove(keep: .nothing, name: "photos")
             #expect(removal == Removal())
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func statement37_aDomainMadeAnewIsDataless() async throws {
+    @Test func statement37_aRecreatedDomainIsDataless() async throws {
         try await withTree { bench in
             _ = try await bench.domain.remove(keep: .nothing, name: "photos")
             try bench.folders.makeDomain()

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["far", "far/deep"])
-    func anEditedFile(_ place: String) async throws {
+    func anEditedFileIsFollowed(_ place: String) async throws {
         let bench = try await Self.bench()
         try bench.write("edited", to: "file")
         bench.store.move("file", to: "\(place)/file")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["far", "far/deep"])
-    func aFolderWithChangesInIt(_ place: String) async throws {
+    func aFolderWithChangesIsFollowed(_ place: String) async throws {
         let bench = try await Self.bench()
         try bench.write("edited", to: "folder/inner")
         try bench.write("new", to: "folder/new")
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// An item that moved into the folder here, but is at another place in the store, moves with it.
-    @Test func aFolderThatSomethingMovedInto() async throws {
+    @Test func anItemMovedIntoTheFolderGoesWithIt() async throws {
         let bench = try await Self.bench()
         try bench.rename("file", to: "folder/file")
         bench.store.move("folder", to: "far/deep/folder")
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// If the store does not answer where the folder is, it is asked again after a while, not at every pass.
-    @Test func aFolderThatTheStoreDoesNotReport() async throws {
+    @Test func anUnansweredQueryIsRepeatedLater() async throws {
         let bench = try await Self.bench()
         let store = bench.store
         try bench.write("edited", to: "file")
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The move of a folder was not reported, and its parent here moves into it in the store: the store is asked.
-    @Test func aFolderWhoseMoveWasNotReported() async throws {
+    @Test func anUnreportedMoveIsQueried() async throws {
         let memory = MemoryStore()
         let between = memory.makeFolder("outer/between/inner").parent
         memory.write("text", to: "outer/between/inner/file")

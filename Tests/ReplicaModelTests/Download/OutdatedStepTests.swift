@@ -10,7 +10,7 @@ import Threads
 @Suite struct OutdatedStepTests {
     /// Another client moved an item to a name that a new file has here. While that file is renamed, a program renames the
     /// item, and the store answers that call.
-    @Test func whileRoomIsMade() async throws {
+    @Test func anAnswerDuringARenameIsNotOverwritten() async throws {
         let bench = try Bench()
         bench.store.write("text", to: "moved")
         try await bench.settle()
@@ -28,7 +28,7 @@ import Threads
 
     /// Another client moved a folder into one that is not listed here. While its entries are removed here, a program
     /// renames it.
-    @Test func whileAFolderIsEmptied() async throws {
+    @Test func aRenameDuringARemovalIsKept() async throws {
         let bench = try Bench()
         for folder in ["folder", "unlisted"] { bench.store.makeFolder(folder) }
         for name in ["a", "b"] { bench.store.write(name, to: "folder/\(name)") }
@@ -47,7 +47,7 @@ import Threads
 
     /// A file is created here, and another client renames it before the store answers. While the unknown item of the
     /// report is created, the answer comes.
-    @Test func whileAnItemIsCreated() async throws {
+    @Test func anAnswerDuringACreateMakesNoSecondItem() async throws {
         let bench = try Bench()
         try await bench.settle()
         try bench.write("new", to: "mine")

@@ -40,7 +40,7 @@ import Threads
     }
 
     /// Its content would have to be fetched again.
-    @Test func localContentIsMoved() async throws {
+    @Test func localContentIsNotFetchedAgain() async throws {
         let bench = try await Self.bench()
         #expect(try await bench.read("beside") == "newer")
         let number = try bench.number("beside")
@@ -51,7 +51,7 @@ import Threads
     }
 
     /// The fetched content belongs to the file, regardless of its place at the end of the fetch.
-    @Test func contentInTransferMovesNothingBack() async throws {
+    @Test func theEndOfAFetchMovesNoFileBack() async throws {
         let bench = try await Self.bench()
         for name in ["x", "beside"] { _ = try await bench.read(name) }
         let engine = bench.engine { $0.isSequential = false }

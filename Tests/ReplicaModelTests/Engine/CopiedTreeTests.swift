@@ -38,7 +38,7 @@ import Testing
         #expect(copy.terminationStatus == 0)
     }
 
-    @Test(arguments: copies) func everythingIsAsItWas(_ command: String) async throws {
+    @Test(arguments: copies) func aCopiedTreeIsRecognized(_ command: String) async throws {
         let bench = try await makeBench()
         let before = bench.store.entries.keys.sorted()
         try bench.replica.close()
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// What was never here is no edit of zeros, whatever the store has done with it.
-    @Test(arguments: copies) func whatTheStoreHasRemovedOrMovedIsNotMadeAgain(_ command: String) async throws {
+    @Test(arguments: copies) func itemsRemovedOrMovedInTheStoreAreNotRecreated(_ command: String) async throws {
         let bench = try await makeBench()
         try bench.replica.close()
         try copyTree(of: bench, by: command)
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A backup of a domain that is being served: the eviction is not recorded yet.
-    @Test(arguments: copies) func whatWasJustEvictedIsDataless(_ command: String) async throws {
+    @Test(arguments: copies) func justEvictedFilesAreDataless(_ command: String) async throws {
         let bench = try await makeBench()
         try bench.replica.record()
         #expect(try bench.replica.evictFile(try bench.number("own/here")) == 4)

@@ -29,7 +29,7 @@ import Threads
             ("more than there was", report((31, 30), (60, 50), 2, 9), nil),
             ("sizes without bounds", report((0, 1), (.min, .max), 0, 1), nil),
         ] as [(String, TransferReport, Double?)])
-    func theEstimateMeansSomething(name: String, report: TransferReport, expected: Double?) {
+    func theEstimateFollowsSizeAndSpeed(name: String, report: TransferReport, expected: Double?) {
         #expect(report.secondsLeft == expected, "\(name)")
     }
 

@@ -76,7 +76,7 @@ import Testing
         #expect(bench.store.item(at: "a")?.kind == .folder)
     }
 
-    @Test func symlinksRenamedOverEachOtherPointWhereTheNewOneDid() async throws {
+    @Test func aSymlinkRenamedOverAnotherKeepsItsTarget() async throws {
         let bench = try Bench()
         bench.store.makeSymlink("a", to: "first")
         bench.store.makeSymlink("b", to: "second")

@@ -14,7 +14,7 @@ import Testing
 
     /// Endless pages, with items or without.
     @Test(arguments: ["the same page", "other pages", "two pages in turn"], [true, false])
-    func aListing(kind: String, isEmpty: Bool) async throws {
+    func anEndlessListingIsAborted(kind: String, isEmpty: Bool) async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         store.memory.write("one", to: "folder/one")
@@ -45,7 +45,7 @@ import Testing
         return try bench.number(path)
     }
 
-    @Test(arguments: [true, false]) func aFeed(isStanding: Bool) async throws {
+    @Test(arguments: [true, false]) func anEndlessFeedIsAborted(isStanding: Bool) async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         try await bench.settle()
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A store that reports every name as taken does not cause endless renames.
-    @Test func aCollision() async throws {
+    @Test func endlessCollisionsAreAborted() async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         try await bench.settle()
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// The same bytes, again and again.
-    @Test func aFetch() async throws {
+    @Test func anEndlessFetchIsAborted() async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         store.memory.write("0123456789", to: "x")
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// An endless listing that the domain waits for does not prevent its stop.
-    @Test func theEndOfADomain() async throws {
+    @Test func anEndlessListingDoesNotDelayAStop() async throws {
         let store = HostileStore()
         let counter = Locked(0)
         store.answer {

@@ -94,7 +94,7 @@ import Testing
     }
 
     /// A store may send more than the item has: none of it is kept.
-    @Test func staysWithinTheSize() async throws {
+    @Test func fetchedBytesStayWithinTheSize() async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
         store.memory.write("old", to: "x")

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// If a page contains an item twice, the first one counts.
-    @Test func anItemTwiceInOnePage() async throws {
+    @Test func ofTwoEqualIdentifiersInAPageTheFirstCounts() async throws {
         let trial = try Trial()
         trial.store.memory.write("one", to: "one")
         trial.store.answer {
@@ -28,7 +28,7 @@ import Testing
         #expect(Set(try trial.bench.tree().keys) == ["good", "one"])
     }
 
-    @Test func inTheFirstListing() async throws {
+    @Test func invalidItemsInTheFirstListingAreRejected() async throws {
         let trial = try Trial()
         for name in trial.names { trial.store.memory.write(name, to: name) }
         trial.lie()
@@ -36,7 +36,7 @@ import Testing
         try await trial.endsWell()
     }
 
-    @Test func invalidItemsInTheFeed() async throws {
+    @Test func invalidItemsInTheFeedAreRejected() async throws {
         let trial = try Trial()
         try await trial.bench.settle()
         trial.lie()
@@ -45,7 +45,7 @@ import Testing
         try await trial.endsWell()
     }
 
-    @Test func inAnUpdate() async throws {
+    @Test func invalidUpdatesAreRejected() async throws {
         let trial = try Trial()
         for name in trial.names { trial.store.memory.write("old", to: name) }
         try await trial.bench.settle()
@@ -56,7 +56,7 @@ import Testing
         try await trial.endsWell()
     }
 
-    @Test func inTheAnswerToACreate() async throws {
+    @Test func invalidAnswersToACreateAreRejected() async throws {
         let trial = try Trial()
         try await trial.bench.settle()
         trial.lie()
@@ -65,7 +65,7 @@ import Testing
         try await trial.endsWell()
     }
 
-    @Test func inTheAnswerToAModify() async throws {
+    @Test func invalidAnswersToAModifyAreRejected() async throws {
         let trial = try Trial()
         for name in trial.names { try trial.bench.write("old", to: name) }
         try await trial.bench.settle()

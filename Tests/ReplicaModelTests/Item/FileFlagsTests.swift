@@ -13,7 +13,7 @@ import Testing
         (FlagRequest.setFlags, UInt32(0), false), (.setFlags, 0x10, true), (.setFlags, 0x20, true),
         (.setFlags, 0xC8, false), (.setFlags, 0x4000, false), (.setExtended, 0x8, true), (.setExtended, 0x10, true),
         (.setExtended, 0x20, false),
-    ]) func flagsThatCannotBeChanged(_ request: FlagRequest, _ bits: UInt32, _ freezes: Bool) {
+    ]) func immutableFlagsAreRecognized(_ request: FlagRequest, _ bits: UInt32, _ freezes: Bool) {
         #expect(flags(request, bits).freezes == freezes)
     }
 
@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [
         (UInt32(0), UInt32(0x40), true), (0, 0x4000, false), (0x4000, 0, false), (0x4000, 0x4040, true),
         (0x80000, 0x800C8, true),
-    ]) func flagsThatAnOwnerMaySet(_ now: UInt32, _ new: UInt32, _ isAllowed: Bool) {
+    ]) func anOwnerMaySetOnlySomeFlags(_ now: UInt32, _ new: UInt32, _ isAllowed: Bool) {
         #expect(flags(.flags, now).mayBecome(flags(.setFlags, new)) == isAllowed)
     }
 

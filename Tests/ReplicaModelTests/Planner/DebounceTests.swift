@@ -12,7 +12,7 @@ import Testing
             (0, nil, 0), (100, nil, 101), (100, failure(retryAt: 50), 50), (0, failure(retryAt: 200), 200),
             (100, failure(retryAt: nil), .infinity),
         ] as [(Double, Failure?, Double)])
-    func anEditRestsAndAFailureWaits(changedAt: Double, failure: Failure?, earliest: Double) {
+    func editsAreDebouncedAndFailuresBackOff(changedAt: Double, failure: Failure?, earliest: Double) {
         #expect(earliestUpload(changedAt: changedAt, failure: failure, settle: 1) == earliest)
     }
 }

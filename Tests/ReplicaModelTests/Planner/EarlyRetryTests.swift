@@ -42,7 +42,7 @@ import Testing
         #expect(earlyRetry.next(isAwaited: true) == 31)
     }
 
-    @Test func oneOfEachFolderThatWasTriedLeastGoesFirst() {
+    @Test func leastTriedItemsOfEachFolderAreRetriedFirst() {
         func item(_ number: UInt64, _ folder: UInt64, _ attempts: Int) -> FailedItem {
             FailedItem(number: ItemNumber(number), folder: ItemNumber(folder), attempts: attempts)
         }

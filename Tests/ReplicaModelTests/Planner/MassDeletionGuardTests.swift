@@ -54,7 +54,9 @@ import Testing
         (window(newest: 0, decision: .approved), counts(noted: 900), 100, .close),
         (window(decision: .approved), counts(noted: 0), 100, .close),
     ])
-    func decides(window: DeletionWindow, counts: DeletionCounts, now: Double, verdict: DeletionVerdict) {
+    func theVerdictFollowsTheCounts(
+        window: DeletionWindow, counts: DeletionCounts, now: Double, verdict: DeletionVerdict
+    ) {
         #expect(MassDeletionGuard.verdict(window, counts, now: now) == verdict)
     }
 

@@ -22,7 +22,7 @@ import Testing
         #expect(Privileges(trustsSetID: true).isChange(0o755, of: 0o4755))
     }
 
-    @Test func onlyTheUsersAttributesAreTaken() {
+    @Test func onlyUserAttributesAreAccepted() {
         var metadata = ItemMetadata()
         metadata.mode = 0o6711
         metadata.extendedAttributes = [

@@ -25,7 +25,7 @@ import Threads
     }
 
     /// Both were on the disk before: the rename came later, and was made by the user.
-    @Test func aRenameOverAFileThatTheDatabaseMissedIsOne() async throws {
+    @Test func anUnrecordedRenameOverAFileIsRecognized() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
         renameOver(in: bench)
@@ -37,7 +37,7 @@ import Threads
     }
 
     /// A new file under the name of one that was on the disk was made by the user, too.
-    @Test func aSymlinkInAFilesPlaceIsOne() async throws {
+    @Test func aSymlinkThatReplacedAFileIsRecognized() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
         #expect(unlink(bench.folders.tree.string + "/g") == 0)
@@ -94,7 +94,7 @@ import Threads
 
     /// The answer about an earlier edit says nothing about the one that was made during the upload.
     @Test(arguments: [true, false])
-    func whatWasSyncedDuringAnUploadIsAnEdit(_ isSynced: Bool) async throws {
+    func bytesSyncedDuringAnUploadAreAnEdit(_ isSynced: Bool) async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
         let (replica, number, isFirst) = (bench.replica, try bench.number("g"), Locked(true))
@@ -125,7 +125,7 @@ import Threads
     }
 
     /// The kernel passes writes through that no request reports, also after an upload.
-    @Test func whatASyncedWriterWroteIsAnEdit() async throws {
+    @Test func bytesOfASyncedWriterAreAnEdit() async throws {
         let bench = try await makeBench()
         let file = try bench.replica.open(try bench.number("g"), flags: O_WRONLY | O_SYNC)
         #expect(pwrite(file.descriptor, "uploaded", 8, 0) == 8)
@@ -167,7 +167,7 @@ import Threads
     }
 
     /// The database does not know that it was sent to the store.
-    @Test func aSymlinkThatWasSentIsOne() async throws {
+    @Test func aSentSymlinkIsNotDuplicated() async throws {
         let bench = try await makeBench()
         _ = try bench.replica.makeSymlink(FileName("l"), in: .root, target: Array("target".utf8), caller: Bench.caller)
         try bench.replica.record()
@@ -184,7 +184,7 @@ import Threads
     /// A file that was uploaded shortly before the power cut, which the database does not know, is the store's file of that name,
     /// even if its local bytes are lost.
     @Test(arguments: ["\0\0\0\0", "sent", "se", ""])
-    func aFileThatWasSentIsOne(_ left: String) async throws {
+    func aSentFileIsNotDuplicated(_ left: String) async throws {
         let bench = try await makeBench()
         bench.store.write("sent", to: "n")
         let file = open(bench.folders.tree.string + "/n", O_WRONLY | O_CREAT, 0o644)

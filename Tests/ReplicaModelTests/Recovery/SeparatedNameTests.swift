@@ -31,7 +31,7 @@ import Testing
         #expect(rename(tree + "/t", tree + "/l") == 0)
     }
 
-    @Test func replacedBelowBeforeACrash() async throws {
+    @Test func aNameReplacedBeforeACrashIsASeparateFile() async throws {
         let bench = try await makeBench()
         try replaceBelow(in: bench)
         try bench.crash()
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Content that was not synced is in doubt, and kept in addition to the store's.
-    @Test func replacedBelowBeforeAPowerCut() async throws {
+    @Test func aNameReplacedBeforeAPowerCutIsASeparateFile() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
         try replaceBelow(in: bench)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["l", "d/f"])
-    func replacedByTheStore(_ path: String) async throws {
+    func aNameReplacedByTheStoreIsASeparateFile(_ path: String) async throws {
         let bench = try await makeBench()
         try bench.restart()
         bench.store.write(path == "l" ? "another" : "one", to: path)

@@ -35,7 +35,7 @@ import Testing
         try await promise.check(try await StoreSubject(other: MemoryClient(store)) { store })
     }
 
-    @Test func logsEveryCall() async throws {
+    @Test func everyCallIsLogged() async throws {
         let store = MemoryStore()
         let template = ItemTemplate(
             identifier: ItemIdentifier("t"), parent: .root, filename: FileName("file"), kind: .file)
@@ -53,7 +53,7 @@ import Testing
         #expect(store.calls.first?.options == CreateOptions.mayAlreadyExist.rawValue)
     }
 
-    @Test func hooksFailCallsBeforeAndAfter() async throws {
+    @Test func hooksFailCallsBeforeAndAfterTheirEffect() async throws {
         let store = MemoryStore()
         let template = ItemTemplate(
             identifier: ItemIdentifier("t"), parent: .root, filename: FileName("folder"), kind: .folder)
@@ -69,7 +69,7 @@ import Testing
         #expect(store.item(at: "folder") != nil)
     }
 
-    @Test func remembersEveryContent() {
+    @Test func everyContentIsRemembered() {
         let store = MemoryStore()
         store.write("first", to: "a/file")
         store.write("second", to: "a/file")
@@ -78,7 +78,7 @@ import Testing
         #expect(store.entries.isEmpty)
     }
 
-    @Test func reassignsIdentifiers() async throws {
+    @Test func identifiersCanBeReassigned() async throws {
         let store = MemoryStore()
         let old = store.write("text", to: "folder/file")
         let anchor = try await store.currentAnchor()

@@ -33,7 +33,7 @@ import Testing
         #expect(!text.contains("secret"))
     }
 
-    @Test func faultsStrikeAsScripted() async throws {
+    @Test func faultsOccurAsScripted() async throws {
         let store = MemoryStore()
         let faulty = FaultyStore(store)
         let template = ItemTemplate(

@@ -19,7 +19,7 @@ import Testing
         return (length, length < 0 ? errno : 0)
     }
 
-    @Test func bothCallsReadTheEntryItself() throws {
+    @Test func noSymlinkIsFollowed() throws {
         let scratch = try BenchFolder()
         let path = scratch.path.string
         for name in ["with", "without"] { close(open("\(path)/\(name)", O_CREAT | O_WRONLY, 0o600)) }

@@ -25,7 +25,7 @@ import Threads
     }
 
     /// Otherwise its listing of the target folder would permanently lack the moved item.
-    @Test func aMoveConcernsBothFolders() async throws {
+    @Test func aMoveInvalidatesBothFolders() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }
@@ -57,7 +57,7 @@ import Threads
     }
 
     /// The kernel has something else under a name that it was not told of, and a rename of that name takes it along.
-    @Test func aRenameOfAStaleNameConcernsTheNewOne() async throws {
+    @Test func aRenameOfAStaleNameInvalidatesTheNewName() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }
@@ -78,7 +78,7 @@ import Threads
     }
 
     /// Also if nothing is renamed here, because both are names of one file: the kernel may have two files there.
-    @Test func aRenameOfAStaleNameToAnotherOfItsFileConcernsBoth() async throws {
+    @Test func aRenameOfAStaleNameToAnotherOfItsFileInvalidatesBoth() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }
@@ -95,7 +95,7 @@ import Threads
     }
 
     /// So does a rename of the engine's own.
-    @Test func aPresentedRenameOfAStaleNameConcernsBoth() async throws {
+    @Test func aPresentedRenameOfAStaleNameInvalidatesBoth() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
         defer { bench.replica.setPresenter(nil) }

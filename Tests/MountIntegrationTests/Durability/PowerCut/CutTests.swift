@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: CutGround.Layout.allCases)
-    func confirmedDataSurvives(_ layout: CutGround.Layout) async throws {
+    func dataConfirmedBeforeAPowerCutSurvives(_ layout: CutGround.Layout) async throws {
         let layouts = CutGround.Layout.allCases
         let index = layouts.firstIndex(of: layout)!
         let count = Self.rounds / layouts.count + (index < Self.rounds % layouts.count ? 1 : 0)
