@@ -166,7 +166,7 @@ import Threads
         #expect(flock(lock, LOCK_EX) == 0)
         try await onThread {
             var domain = try Self.domain("a", "store", in: folder)
-            domain.patience = .zero
+            domain.timeLimit = .zero
             let line = "another process is creating a domain in \(root): try again"
             #expect(throws: ControlFailure(.busy, line)) { try domain.make(DomainCreation()) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: root.string) == [])

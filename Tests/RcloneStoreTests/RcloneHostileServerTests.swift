@@ -16,12 +16,12 @@ import Threads
         let storage: RcloneStorage
     }
 
-    private func open(_ kind: String, patience: Duration = .seconds(60)) async throws -> RcloneStorage {
+    private func open(_ kind: String, timeLimit: Duration = .seconds(60)) async throws -> RcloneStorage {
         let place = try Self.program.get().values["RCLONE_SERVER"] ?? ""
         let connection = RcloneConnection(client: try HTTPClient(), base: "http://\(place)/\(kind)", silence: 20)
         return try await RcloneStorage.open(
             try RcloneAddress("rclone:x:"), connection, state: try RcloneRemote.state(), setsTimes: true,
-            mostItems: 5_000, patience: patience)
+            mostItems: 5_000, timeLimit: timeLimit)
     }
 
     private func run(_ kind: String, _ body: (Scratch) async throws -> Void) async throws {
@@ -51,7 +51,7 @@ import Threads
 
     /// rclone lists all of the root to check it, which may take longer than the daemon waits.
     @Test func aRootThatTakesLongToListIsOpened() async throws {
-        let storage = try await open("huge", patience: .milliseconds(100))
+        let storage = try await open("huge", timeLimit: .milliseconds(100))
         let found = try await Scratch(storage: storage).list()
         #expect(found.keys.sorted() == ["file"])
     }

@@ -13,12 +13,12 @@ import Testing
         return common.merging(more) { $1 }
     }
 
-    /// - Parameter patience: Long, unless nobody answers: a busy machine may take as long.
+    /// - Parameter timeLimit: Long, unless nobody answers: a busy machine may take as long.
     private static func find(
-        _ url: String, _ environment: [String: String], patience: Duration = .seconds(600)
+        _ url: String, _ environment: [String: String], timeLimit: Duration = .seconds(600)
     ) async throws(ServerFailure) -> S3Account {
         guard let address = try? S3Address(url) else { throw .refused(url) }
-        return try await S3Account.find(address, secrets: [:], environment: environment, patience: patience)
+        return try await S3Account.find(address, secrets: [:], environment: environment, timeLimit: timeLimit)
     }
 
     @Test func machineKeysAreTheLastResort() async throws {
@@ -36,7 +36,7 @@ import Testing
         // Nobody is there, or somebody who does not answer: the reason is that there are no keys, in bounded time.
         for other in ["127.0.0.1:1", try #require(server.values["SILENT"])] {
             await #expect(throws: S3Account.noKeys) {
-                _ = try await Self.find("bucket", Self.environment(other), patience: .milliseconds(100))
+                _ = try await Self.find("bucket", Self.environment(other), timeLimit: .milliseconds(100))
             }
         }
         try server.stop()

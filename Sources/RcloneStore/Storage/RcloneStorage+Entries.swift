@@ -67,8 +67,8 @@ extension RcloneStorage {
 
     /// Checks it for a limited time: rclone lists all of the root for it, and the daemon waits ten seconds for a store to open. A
     /// folder that is missing is found by the first call then.
-    func expectRoot(within patience: Duration) async throws(RcloneError) {
-        let failure = await inTime(patience, otherwise: nil) { () async -> RcloneError? in
+    func expectRoot(within timeLimit: Duration) async throws(RcloneError) {
+        let failure = await inTime(timeLimit, otherwise: nil) { () async -> RcloneError? in
             do throws(RcloneError) { try await self.expectRoot() } catch { return error }
             return nil
         }

@@ -52,7 +52,7 @@ package final class RcloneStorage: PathStorage {
 
     static func open(
         _ address: RcloneAddress, _ connection: RcloneConnection, state: String, setsTimes: Bool,
-        mostItems: Int = ListReader.most, patience: Duration = .seconds(5)
+        mostItems: Int = ListReader.most, timeLimit: Duration = .seconds(5)
     ) async throws(ServerFailure) -> RcloneStorage {
         do throws(RcloneError) {
             let info: RemoteInfo = try await connection.ask("operations/fsinfo", RcloneInput(address.root))
@@ -61,7 +61,7 @@ package final class RcloneStorage: PathStorage {
             let storage = RcloneStorage(
                 connection, abilities, root: address.root, settings: paths.config, outbox: try Outbox(state: state),
                 mostItems: mostItems)
-            try await storage.expectRoot(within: patience)
+            try await storage.expectRoot(within: timeLimit)
             return storage
         } catch {
             await connection.close()

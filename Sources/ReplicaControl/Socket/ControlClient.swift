@@ -11,7 +11,7 @@ package final class ControlClient {
     private var received = LineBuffer()
     private var requests = 0
     /// For how many seconds nothing need be received now.
-    private var patience = ControlClient.quietSeconds
+    private var inputLimitSeconds = ControlClient.quietSeconds
 
     /// Seconds after which a daemon that has sent nothing is asked for a sign of life.
     private static let quietSeconds = 2.0
@@ -59,7 +59,7 @@ package final class ControlClient {
     ) throws -> ControlAnswer {
         let id = try start(request)
         let deadline = timeout.map(Deadline.init(seconds:))
-        patience = Self.quietSeconds
+        inputLimitSeconds = Self.quietSeconds
         while true {
             let line = try nextLine(deadline)
             let reply: ReplyLine
@@ -127,9 +127,9 @@ package final class ControlClient {
     /// Returns when the daemon has sent something.
     /// - Throws: `timedOut` after the deadline, or if the daemon hangs.
     private func waitForInput(_ deadline: Deadline?) throws(ControlFailure) {
-        if try hasInput(within: patience, deadline) { return }
+        if try hasInput(within: inputLimitSeconds, deadline) { return }
         _ = try start(.hello)
-        patience = Self.pauseSeconds
+        inputLimitSeconds = Self.pauseSeconds
         guard try hasInput(within: Self.signSeconds, deadline) else { throw silence }
     }
 

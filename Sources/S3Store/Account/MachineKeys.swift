@@ -9,12 +9,12 @@ enum MachineKeys {
     private static let path = "/latest/meta-data/iam/security-credentials/"
 
     /// Nil if there are none, or nobody answers in time: elsewhere nobody has this address.
-    static func ask(_ environment: [String: String], patience: Duration) async -> S3Credentials? {
+    static func ask(_ environment: [String: String], timeLimit: Duration) async -> S3Credentials? {
         guard environment["AWS_EC2_METADATA_DISABLED"]?.lowercased() != "true" else { return nil }
         let named = environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? ""
         let base = (named.isEmpty ? usual : named).trimmedSlashes
         guard base.hasPrefix("http://") || base.hasPrefix("https://") else { return nil }
-        return await inTime(patience, otherwise: nil) { await keys(base) }
+        return await inTime(timeLimit, otherwise: nil) { await keys(base) }
     }
 
     private static func keys(_ base: String) async -> S3Credentials? {

@@ -14,14 +14,14 @@ package struct S3Account: Hashable, Sendable {
     /// - Parameters:
     ///   - secrets: The secrets that came with the URL.
     ///   - environment: The environment of this process.
-    ///   - patience: How long the virtual machine's metadata service is waited for.
+    ///   - timeLimit: How long the virtual machine's metadata service is waited for.
     /// - Throws: One line that says what is missing.
     package static func find(
         _ address: S3Address, secrets: [String: String], environment: [String: String],
-        patience: Duration = .seconds(4)
+        timeLimit: Duration = .seconds(4)
     ) async throws(ServerFailure) -> S3Account {
         do throws(ServerFailure) { return try find(address, secrets, environment, ofMachine: nil) } catch {
-            guard error == noKeys, let keys = await MachineKeys.ask(environment, patience: patience) else {
+            guard error == noKeys, let keys = await MachineKeys.ask(environment, timeLimit: timeLimit) else {
                 throw error
             }
             return try find(address, secrets, environment, ofMachine: keys)

@@ -19,7 +19,7 @@ struct NewDomain {
     /// Opens and tests the store; replaced in tests.
     var tryOut: (StoreURL, FilePath?) throws -> TriedStore = StoreFactory.tryOut(_:credentials:)
     /// How long to wait for other processes that create domains.
-    var patience = Duration.seconds(10)
+    var timeLimit = Duration.seconds(10)
     /// Prints a line for the user; replaced in tests.
     var say: (String) -> Void = StandardError.say
 
@@ -34,7 +34,7 @@ struct NewDomain {
         let store = try openStore(creation)
         try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
         let maker = StateMaker(folders: StateFolders(root: usual), creation: creation)
-        let location = try CreationLock.withLock(root.root, limit: patience) {
+        let location = try CreationLock.withLock(root.root, limit: timeLimit) {
             try maker.makeFolders(above: root.root.appending(name.text))
         } _: {
             try makeState(source, in: place, isListed: usual.removingLastComponent() == root.root, creation)

@@ -19,21 +19,20 @@ enum Mountpoint {
             let place = try open(path)
             defer { close(place) }
             var status = stat()
-            failure = errorOfStat(place, &status)
-            if failure == .connectionAbort { continue }
-            if failure == .socketNotConnected {
-                // Nil: somebody has unmounted it meanwhile.
-                guard let there = try mount(of: place, path) else { continue }
-                guard there.type == ours else {
-                    throw ControlFailure(
-                        .mountFailed,
-                        "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone")
+            guard let error = errorOfStat(place, &status) else {
+                guard status.st_mode & S_IFMT == S_IFDIR else {
+                    throw ControlFailure(.mountFailed, "\(path): not a directory")
                 }
                 return try kernelPath(of: place)
             }
-            guard failure == Errno(rawValue: 0) else { break }
-            guard status.st_mode & S_IFMT == S_IFDIR else {
-                throw ControlFailure(.mountFailed, "\(path): not a directory")
+            failure = error
+            if failure == .connectionAbort { continue }
+            guard failure == .socketNotConnected else { break }
+            // Nil: somebody has unmounted it meanwhile.
+            guard let there = try mount(of: place, path) else { continue }
+            guard there.type == ours else {
+                throw ControlFailure(
+                    .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone")
             }
             return try kernelPath(of: place)
         }
@@ -115,10 +114,10 @@ enum Mountpoint {
         do { return try MountTable.mount(of: place) } catch { throw unreadable(path, error) }
     }
 
-    /// stat(2), and 0 or its errno. Because cached attributes may answer it, statfs(2) is called too.
-    private static func errorOfStat(_ place: Int32, _ status: inout stat) -> Errno {
+    /// The error of stat(2), or nil. Because cached attributes may answer it, statfs(2) is called too.
+    private static func errorOfStat(_ place: Int32, _ status: inout stat) -> Errno? {
         var statistics = statvfs()
-        return Errno(rawValue: fstat(place, &status) == 0 && fstatvfs(place, &statistics) == 0 ? 0 : errno)
+        return fstat(place, &status) == 0 && fstatvfs(place, &statistics) == 0 ? nil : Errno(rawValue: errno)
     }
 
     /// Not realpath(3), which would look the path up again.

@@ -52,8 +52,9 @@ struct PassthroughFacts {
         guard let data = AttributeSupport.value(of: "security.capability", at: FilePath(path)), data.count >= 8 else {
             return false
         }
-        // Little-endian: the flags are in the first byte, CAP_SYS_ADMIN is number 21 of the permitted ones.
-        return data[0] & 1 != 0 && data[4 + 21 / 8] & 1 << (21 % 8) != 0
+        // Little-endian: the flags are in the first byte, the permitted capabilities begin at the fifth.
+        let (effectiveFlag, capSysAdmin): (UInt8, Int) = (1, 21)
+        return data[0] & effectiveFlag != 0 && data[4 + capSysAdmin / 8] & 1 << (capSysAdmin % 8) != 0
     }
 
     /// Whether a kernel tells whose connection a FUSE device is of, which `replica-passthrough` asks: Linux 6.13.
