@@ -59,6 +59,14 @@ import Testing
         (#"music\ a"#, "music and more"), ("musi", "music and more"),
     ]
 
+    /// In bash, where what is offered in double quotes keeps their variables.
+    private static let wordsInQuotes = [
+        (#""$HOME/wi"#, "HOME/with space.txt"), (#""${HOME}/deep folder/tw"#, "HOME/deep folder/two words.txt"),
+        (#""$HOME/pri"#, "HOME/price$HOME.txt"), (#""$HOME/price\$H"#, "HOME/price$HOME.txt"),
+        (#""$HOME/quo"#, #"HOME/quote"mark.txt"#), (#""$HOME/bac"#, #"HOME/back\slash.txt"#),
+        (#""$HOME/tick"#, "HOME/tick`touch pwned`"), (#""$HOME/evil"#, "HOME/evil$(touch pwned)"),
+    ]
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func domainsPathsAndOptionsAreCompleted(shell: String) async throws {
         let folder = try TemporaryFolder()
@@ -76,7 +84,8 @@ import Testing
         try Self.makeDomain("music and more", in: folder)
         try folder.makeFolder("deep folder")
         for name in Self.names { try folder.write("", to: name) }
-        let typed = Self.words.map { typed, word in
+        let words = Self.words + (shell == "bash" ? Self.wordsInQuotes : [])
+        let typed = words.map { typed, word in
             ("status \(typed)", "=" + (word.hasPrefix("HOME/") ? "\(folder.path)" + word.dropFirst(4) : word))
         }
         try await Self.press(typed, shell, in: folder)

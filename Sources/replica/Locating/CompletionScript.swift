@@ -7,15 +7,46 @@ enum CompletionScript {
 
     static func text(for shell: CompletionShell) -> String { completed(Replica.completionScript(for: shell)) }
 
-    /// zsh completes paths itself: only the shell can quote them, and replace `~` and `$HOME`, in all of its modes.
+    /// zsh completes paths itself: only the shell can quote them, and replace `~` and `$HOME`, in all of its modes. For bash, offers
+    /// in double quotes are quoted.
     /// - Parameter script: Of any shell; other texts are returned as they are.
     static func completed(_ script: String) -> String {
+        if script.hasSuffix(bashRegistration) { return script.dropLast(bashRegistration.count) + bashQuotes }
         guard script.hasPrefix("#compdef replica\n") else { return script }
         let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
         // The function is defined again before it can be called.
         let end = lines.lastIndex { $0.hasPrefix("if [[ \"${funcstack[1]}\"") } ?? 0
         return (lines[..<end] + [zshAnswer[...]] + lines[end...]).joined(separator: "\n")
     }
+
+    private static let bashRegistration = "complete -o filenames -F _replica replica"
+
+    /// In double quotes, bash itself would quote the `$` of `$HOME` in what it inserts. There what is new is quoted here, and the
+    /// folder stays as it was typed. A `!` can't be quoted there.
+    private static let bashQuotes = #"""
+        __replica_quoted() {
+            _replica "${@}"
+            [[ "${COMP_WORDS[COMP_CWORD]}" = '"'*'$'* ]] || return 0
+            compopt -o noquote
+            local folder='' name slash
+            [[ "${2}" = */* ]] && folder="${2%/*}/"
+            local -a offers=("${COMPREPLY[@]}")
+            COMPREPLY=()
+            for name in "${offers[@]}"; do
+                slash=''
+                [[ "${name}" = */ ]] && slash=/ && name="${name%/}"
+                name="${name##*/}"
+                [[ "${name}" = *'!'* ]] && continue
+                name=${name//'\'/'\\'}
+                name=${name//'"'/'\"'}
+                name=${name//'$'/'\$'}
+                name=${name//'`'/'\`'}
+                COMPREPLY+=("${folder}${name}${slash}")
+            done
+        }
+
+        complete -o filenames -F __replica_quoted replica
+        """#
 
     private static let zshAnswer = #"""
         __replica_custom_complete() {

@@ -40,7 +40,7 @@ struct TypedWord {
                 } else {
                     quote = quote == nil ? first : nil
                 }
-            case "$" where quote != "'": expandVariable(&rest, isQuoted: quote != nil)
+            case "$" where quote != "'": expandVariable(&rest)
             case "`" where !isPlain && quote != "'": path = nil
             default: append(String(first))
             }
@@ -63,7 +63,7 @@ struct TypedWord {
     }
 
     /// `$NAME` and `${NAME}`, if this program has the variable too. A name that contains `$` is one without such a variable.
-    private mutating func expandVariable(_ rest: inout Substring, isQuoted: Bool) {
+    private mutating func expandVariable(_ rest: inout Substring) {
         let isInBraces = rest.first == "{"
         let name = rest.dropFirst(isInBraces ? 1 : 0).prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
         let word = rest.prefix(name.count + (isInBraces ? 2 : 0))
@@ -72,8 +72,7 @@ struct TypedWord {
         }
         rest = rest.dropFirst(word.count)
         text += "$" + word
-        // bash(1) would quote the `$` that it finds in what is offered there.
-        if isQuoted, CompletionShell.requesting == .bash { path = nil } else { path? += value }
+        path? += value
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
