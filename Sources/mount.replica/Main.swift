@@ -44,15 +44,15 @@ import ReplicaControl
         if case .mount = invocation { caller = .mount }
         var background = Background.stay(caller: caller)
         do {
-            if case .mount(let request) = invocation, request.options.isRemount, !request.isFake {
-                return try Remounting.carryOut(request)
-            }
             if isStarted {
                 background = try Background.take(caller: caller)
             } else if !invocation.isDoneHere {
                 try Background.start(arguments: arguments, caller: caller)
             }
             let directories = DomainDirectory.searchPath(environment: environment)
+            if case .mount(let request) = invocation, request.options.isRemount, !request.isFake {
+                return try Remounting.carryOut(request, in: directories)
+            }
             if let log = invocation.logOfForeground(in: directories) { StandardError.copy(to: log) }
             guard let plan = try DaemonPlan(invocation, in: directories) else { return }
             if service.notice != nil && !isStarted || plan.isAutomount {

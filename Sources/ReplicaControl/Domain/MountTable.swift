@@ -21,6 +21,8 @@ package struct MountedFileSystem: Sendable {
     package let source: String
     /// Of a FUSE mount, who mounted it: without `allow_other`, nobody else may enter it.
     package let user: User?
+    /// Of a FUSE mount, whether all users may enter it.
+    package let allowsOther: Bool
 
     /// The numbers of a user and of a group.
     package struct User: Sendable {
@@ -86,7 +88,9 @@ package enum MountTable {
             flags: text(fields[5]).split(separator: ",").map(String.init),
             type: text(fields[dash + 1]),
             source: String(decoding: MountField.unescaped(fields[dash + 2]), as: UTF8.self),
-            user: fields.count > dash + 3 ? user(text(fields[dash + 3])) : nil)
+            user: fields.count > dash + 3 ? user(text(fields[dash + 3])) : nil,
+            allowsOther: fields.count > dash + 3 && text(fields[dash + 3]).split(separator: ",").contains("allow_other")
+        )
     }
 
     /// From `rw,user_id=1000,group_id=1000`.

@@ -44,8 +44,8 @@ extension SyncEngine {
         replica.withTree { tree in
             tree.store.enforcesCapabilities = options.enforcesCapabilities
             tree.store.privileges = options.privileges
-            if options.cacheLimit != nil || options.minimumFree != nil { tree.store.recordsUse = true }
         }
+        recordUse()
         let (reason, isImporting) = replica.standingOrders()
         let (window, held) = replica.openWindow()
         state.withLock { state in

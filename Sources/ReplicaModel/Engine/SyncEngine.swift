@@ -14,6 +14,7 @@ final class SyncEngine: Sendable {
     let fetches = Locked(FetchTable())
     let uncached = Locked(UncachedWindows())
     let freeSpace = Locked(FreeSpace())
+    let limits: Locked<CacheLimits>
     let knownUsage = Locked(KnownUsage())
     let usageRequests = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Set when the domain stops; blocking work then ends.
@@ -47,6 +48,7 @@ final class SyncEngine: Sendable {
             state.withLock { $0.reject(item.identifier, name) }
         }
         self.options = options
+        limits = Locked(CacheLimits(options))
         self.snapshots = snapshots ?? SnapshotFiles(in: replica.folders.staging)
         self.wakeSignal = wakeSignal
         self.log = log

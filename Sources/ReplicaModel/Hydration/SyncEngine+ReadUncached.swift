@@ -30,7 +30,7 @@ extension SyncEngine {
         do throws(ReplicaError) { target = try replica.fetchTarget(number, range: nil) } catch { throw error.errno }
         guard let target else { return true }
         let missing = target.missing.reduce(0) { $0 + Int64($1.count) }
-        let (folders, now, cacheLimit) = (replica.folders, replica.now(), options.cacheLimit)
+        let (folders, now, cacheLimit) = (replica.folders, replica.now(), limits.withLock { $0.most })
         return try freeSpace.withLock { (space) throws(Errno) in
             try space.isKept(size: target.size, missing: missing, cacheLimit: cacheLimit, now: now) {
                 () throws(Errno) in try folders.freeBytes()

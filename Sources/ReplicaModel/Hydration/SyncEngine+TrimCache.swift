@@ -2,6 +2,7 @@ internal import GRDB
 internal import Glibc
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Evicts the least recently used files until the cache is within its limits. Skips files that are dirty, open or
@@ -10,7 +11,7 @@ extension SyncEngine {
     ///   them all takes only a part of the time.
     @discardableResult
     func trimCache() async -> Double {
-        guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return 0 }
+        guard !limits.withLock({ $0.isNone }), !replica.isScanning else { return 0 }
         // What is freed while the store is away can't be read.
         guard isStoreAnswering else { return 0 }
         let begin = replica.now()
@@ -44,12 +45,13 @@ extension SyncEngine {
     /// The number of bytes to free, with some slack so that not every new file causes an eviction.
     private func excess() throws -> Int64 {
         if replica.hasChanges { try replica.record() }
+        let limits = limits.withLock { $0 }
         var excess: Int64 = 0
-        if let limit = options.cacheLimit {
+        if let limit = limits.most {
             let here = try replica.database.read { try Counts.read(from: $0) }.here
             if here > limit { excess = here - limit + limit / 20 }
         }
-        if let wanted = options.minimumFree.map({ min($0, Self.mostFree) }) {
+        if let wanted = limits.leastFree.map({ min($0, Self.mostFree) }) {
             let free = try replica.folders.freeBytes()
             if free < wanted { excess = max(excess, wanted - free + wanted / 20) }
         }

@@ -10,7 +10,7 @@ protocol ControlledDaemon: Sendable {
     var mountpoint: FilePath? { get }
     /// A detached mount that is still in use.
     var heldMount: HeldMount? { get }
-    /// Mounts the domain with `mount.replica`'s options.
+    /// Mounts the domain with `mount.replica`'s options; with `remount`, changes the options of its mount.
     func mount(at path: FilePath, options: [String]) async throws
     /// Unmounts and stops the daemon; `busy` while programs use the mount.
     func unmount() async throws

@@ -6,7 +6,9 @@ import SystemPackage
 
 extension Daemon: ControlledDaemon {
     func mount(at path: FilePath, options: [String]) async throws {
-        try mount(at: path, MountOptions(texts: options), isOnlyReason: false)
+        let options = try MountOptions(texts: options)
+        if options.isRemount { return try remount(at: path, options.domain) }
+        try mount(at: path, options, isOnlyReason: false)
     }
 
     func unmount() async throws {

@@ -15,6 +15,8 @@ final class Daemon: Sendable {
         var servesUnmounted: Bool
         /// No new mount is accepted then: it would be unmounted immediately.
         var isEnding = false
+        /// In force: those of `domain.json`, of the start and of later mounts.
+        var options: DomainOptions
     }
     let location: DomainLocation
     let domain: Domain
@@ -28,9 +30,9 @@ final class Daemon: Sendable {
         self.location = location
         self.log = log
         self.store = store
-        state = Locked(State(mount: nil, servesUnmounted: true))
-        var domainOptions = ReplicaModel.DomainOptions()
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        state = Locked(State(mount: nil, servesUnmounted: true, options: recorded))
+        var domainOptions = ReplicaModel.DomainOptions()
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
         domainOptions.enforcesCapabilities = recorded.enforcesCapabilities
@@ -63,8 +65,8 @@ final class Daemon: Sendable {
             throw ControlFailure(.busy, "\(location.name) is already mounted on \(mountpoint.map(\.string) ?? "")")
         }
         try refuseOwnPlaces(path)
-        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
-        let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: recorded.noHydrate)
+        let wanted = try change(to: options.domain, isMounted: false)
+        let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: wanted.noHydrate)
         state.withLock { state in
             state.mount = mount
             if isOnlyReason { state.servesUnmounted = false }
@@ -82,6 +84,31 @@ final class Daemon: Sendable {
             state.withLock { $0.mount = nil }
             throw error
         }
+    }
+
+    /// Changes the options of the domain while it is mounted there.
+    /// - Throws: `busy` for an option that can't change now; then none has changed.
+    func remount(at path: FilePath, _ options: DomainOptions) throws {
+        guard mountpoint == path else {
+            throw ControlFailure(.mountFailed, "\(location.name) is not mounted on \(path)")
+        }
+        _ = try change(to: options, isMounted: true)
+    }
+
+    /// - Returns: The options that are in force then.
+    private func change(to options: DomainOptions, isMounted: Bool) throws -> DomainOptions {
+        let wanted = try state.withLock { state in
+            // What doesn't hydrate is each mount's own.
+            let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
+            let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
+            try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)
+            state.options = wanted
+            return wanted
+        }
+        domain.limitCache(
+            most: wanted.cacheMax.map { Int64(clamping: $0) },
+            leastFree: wanted.cacheMinFree.map { Int64(clamping: $0) })
+        return wanted
     }
 
     /// Throws `mountFailed` if the mount would hide the domain's own files, or be among them: the daemon would deadlock

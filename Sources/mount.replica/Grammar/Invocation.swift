@@ -72,7 +72,7 @@ enum Invocation: Equatable {
           -o trust_setid      sync set-user-ID and set-group-ID bits: anyone who can write to the
                               store is trusted like root; notrust_setid: don't
           -o credentials=FILE the store's secrets; must be readable by its owner only
-          -o remount          only change the flags of an existing mount: ro, rw, nosuid, ...
+          -o remount          change an existing mount: ro, rw, nosuid, ..., cache-max, cache-min-free
           -o fsname=NAME      what mount and df show as the source instead of the domain's name
           -o ro, suid, dev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  only check the command line   -n  ignored   -v  verbose log

@@ -4,16 +4,23 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// `mount -o remount`, as in mount(8): only the VFS flags count, and the kernel applies them by itself.
+/// `mount -o remount`, as in mount(8). The VFS flags are changed here, and the kernel applies them by itself; the domain's options are
+/// changed by its daemon. An option that would change nothing is no error: mount(8) adds those of fstab and of the mount table.
 enum Remounting {
-    /// - Throws: `mountFailed`, with mount(8)'s message.
-    static func carryOut(_ request: MountRequest) throws(ControlFailure) {
+    /// - Throws: `mountFailed` with mount(8)'s message; what the daemon throws.
+    static func carryOut(_ request: MountRequest, in directories: [DomainDirectory]) throws {
         let path = try Mountpoint.prepared(request.mountpoint)
         let place = try Mountpoint.open(path)
         defer { close(place) }
         guard let there = try Mountpoint.mount(of: place, path), there.type == "fuse.replica", there.path == path else {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): no domain is mounted there")
         }
+        if let refusal = refusal(of: request.options, for: there) {
+            let again = "'umount \(request.mountpoint)', then mount it with the option"
+            throw ControlFailure(
+                .mountFailed, "\(request.mountpoint): \(refusal) can't change while it is mounted: \(again)")
+        }
+        try change(request, there, in: directories)
         do throws(Errno) {
             let words = there.grants + request.options.vfs + request.options.granted
             try Remount.setFlags(words, at: "\(CL_DESCRIPTORS)\(place)")
@@ -24,6 +31,39 @@ enum Remounting {
         } catch {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): \(error)")
         }
+    }
+
+    /// The first option that the kernel keeps as it was mounted with, if it is another one. Those of a new domain (`create`, `import`,
+    /// `state`) are ignored, as by every mount of one that exists.
+    private static func refusal(of options: MountOptions, for there: MountedFileSystem) -> String? {
+        if options.foreground { return "foreground" }
+        if options.allowOther, !there.allowsOther { return "allow_other" }
+        if let name = options.fsName, name != there.source { return "fsname" }
+        return nil
+    }
+
+    /// Lets the daemon change what is the domain's.
+    private static func change(_ request: MountRequest, _ there: MountedFileSystem, in directories: [DomainDirectory])
+        throws
+    {
+        guard request.options.store != nil || !request.options.domain.texts.isEmpty else { return }
+        let record = try directories.domains { _, _ in }.first { domain in
+            MountRecord.read(state: domain.state).map { ($0.path.path, $0.device) == (there.path, there.device) }
+                ?? false
+        }
+        guard let domain = record, let client = try ControlClient.ifRunning(state: domain.state, name: domain.name)
+        else {
+            throw ControlFailure(
+                .mountFailed, "\(request.mountpoint): only the user who mounted it can change options of the domain")
+        }
+        if let store = request.options.store, !domain.record.isStored(at: store) {
+            throw ControlFailure(.domainExists, "domain \(domain.name) has another store: \(domain.record.store)")
+        }
+        guard !request.options.domain.texts.isEmpty else { return }
+        _ = try client.request(
+            .mount(
+                mountpoint: ControlFilePath(there.path),
+                options: [MountOptions.Name.remount.rawValue] + request.options.domain.texts))
     }
 }
 

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import mount_replica
+
+/// Every option of a domain either changes while it is served, or is refused.
+@Suite struct OptionChangeTests {
+    /// The option with another value than the default.
+    private static func text(_ name: DomainOptions.Name) -> String {
+        switch name {
+        case .noHydrate: "nohydrate=other"
+        case .cacheMax, .cacheMinFree: "\(name.rawValue)=1G"
+        case .enforceCaps, .noEnforceCaps, .trustSetID, .noTrustSetID: name.rawValue
+        case .credentials: "credentials=/file"
+        }
+    }
+
+    /// What is in force before, so that the option changes it.
+    private static func before(_ name: DomainOptions.Name) -> [String] {
+        switch name {
+        case .noEnforceCaps: ["enforce_caps"]
+        case .noTrustSetID: ["trust_setid"]
+        default: []
+        }
+    }
+
+    @Test(arguments: DomainOptions.Name.allCases)
+    func eachOptionChangesOrIsNamed(name: DomainOptions.Name) throws {
+        let before = try DomainOptions(texts: Self.before(name))
+        let after = try DomainOptions(texts: Self.before(name) + [Self.text(name)])
+        let change = OptionChange(from: before, to: after, isMounted: true)
+        let changes = [DomainOptions.Name.cacheMax, .cacheMinFree].contains(name)
+        #expect(change.impossible == (changes ? [] : [name.rawValue]))
+        #expect(OptionChange(from: after, to: after, isMounted: true).impossible == [])
+    }
+
+    @Test func eachMountHasItsOwnScanners() throws {
+        let after = try DomainOptions(texts: ["nohydrate=other"])
+        #expect(OptionChange(from: DomainOptions(), to: after, isMounted: false).impossible == [])
+    }
+}
