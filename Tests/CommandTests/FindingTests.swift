@@ -93,8 +93,12 @@ import Testing
             "warning mount can't be seen from here: replica unmount photos && replica mount photos /m"
         ),
         (
-            { ($0.daemon, $0.isCovered) = (.answers(process: 7, mountpoint: "/m"), true) },
+            { ($0.daemon, $0.cover) = (.answers(process: 7, mountpoint: "/m"), "/m") },
             "warning mount is covered by another one: sudo umount /m"
+        ),
+        (
+            { ($0.daemon, $0.cover) = (.answers(process: 7, mountpoint: "/m/a b"), "/m") },
+            "warning mount is covered by another one on /m: sudo umount /m"
         ),
         ({ $0.missingPlace = "/a b" }, "error mount /a b, where it is to be mounted, is missing: mkdir -p '/a b'"),
         (
@@ -111,7 +115,9 @@ import Testing
         ),
         ({ $0.disk.outcome = .silent }, "error disk does not answer: "),
         ({ $0.disk.outcome = .failed("Input/output error") }, "error disk Input/output error: "),
-        ({ $0.disk.free = 4096 }, "error disk is full, and no daemon can start there: "),
+        ({ ($0.disk.free, $0.hasReserve) = (4096, false) }, "error disk is full, and no daemon can start there: "),
+        ({ $0.disk.free = 4096 }, "error disk is full: replica evict photos:"),
+        ({ $0.state = .halfRemoved("/d") }, "error state its removal is not finished: replica remove photos"),
         (
             { ($0.disk.free, $0.daemon) = (4096, .answers(process: 7, mountpoint: nil)) },
             "error disk is full: replica evict photos:"

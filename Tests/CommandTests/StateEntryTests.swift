@@ -11,7 +11,7 @@ import Testing
         let named: [(StateEntry, FilePath)] = [
             (.tree, folders.tree), (.staging, folders.staging), (.kept, folders.kept), (.deleted, folders.deleted),
             (.record, folders.settings), (.database, folders.database), (.lock, folders.lock), (.mark, folders.mark),
-            (.removal, folders.removalRecord),
+            (.removal, folders.removalRecord), (.reserve, folders.reserve),
         ]
         for (entry, path) in named { #expect(path == FilePath("/state").appending(entry.rawValue)) }
         #expect(Set(named.map(\.0) + [.log, .previousLog]) == Set(StateEntry.allCases))

@@ -22,6 +22,7 @@ extension SyncEngine {
             guard replica.now() >= nextRound else { continue }
             replica.settleWriters()
             if replica.now() >= nextTrim { nextTrim = await trimCache() }
+            replica.folders.makeReserve()
             uncached.withLock { $0.dropIdle(now: replica.now()) }
             replica.unloadIdle()
             nextRound = replica.now() + (replica.hasWriters ? 2 : 5)

@@ -12,6 +12,7 @@ extension Replica {
     ) throws -> Replica {
         try folders.make()
         try folders.emptyStaging()
+        folders.giveBackReserve()
         let root = try folders.tree.withPlatformString { (path) throws(Errno) in
             try Errno.check(Glibc.open(path, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
         }

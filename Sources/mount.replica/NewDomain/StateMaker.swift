@@ -84,6 +84,10 @@ struct StateMaker {
             throw ControlFailure(.busy, "another process is creating a domain at \(folders.root): try again")
         } catch let errno as Errno {
             guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
+            guard !StateEntry.isWithoutRecord(folders.root) else {
+                throw ControlFailure(
+                    .domainExists, "\(folders.root) is a domain whose domain.json is missing: see 'replica doctor'")
+            }
             throw ControlFailure(
                 .domainExists,
                 "\(folders.root) already exists and was not created by this program: move it away, or choose another name"

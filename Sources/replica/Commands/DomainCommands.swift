@@ -124,7 +124,9 @@ struct List: ParsableCommand {
             switch answer {
             case .success(let status):
                 try output.show(status, [StatusText.line(status)])
-                if status.deadMount != nil { Output.complain("\(domain.name): \(status.reason ?? "")") }
+                if status.state == .stopped, status.reason != nil {
+                    Output.complain("\(domain.name): \(status.reason ?? "")")
+                }
             case .failure(let error):
                 Output.complain("\(domain.name): \(ControlFailure.words(error))")
                 failed = error as? ControlFailure ?? ControlFailure(.failed, "\(error)")

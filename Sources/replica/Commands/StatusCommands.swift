@@ -12,7 +12,10 @@ enum DomainReport {
         var status = DomainStatus(
             name: domain.name.text, store: domain.record.store, directory: ControlFilePath(domain.state),
             state: .stopped)
-        if let place = DeadMount.place(of: domain) {
+        if BegunRemoval.isLeft(in: domain) {
+            let mend = "replica remove \(ShellWord.quoted(Array(domain.name.text.utf8)))"
+            status.reason = "its removal is not finished: '\(mend)' continues it"
+        } else if let place = DeadMount.place(of: domain) {
             status.deadMount = place
             let mend = DeadMount.mend(domain.name.text, place)
             status.reason = "its daemon is gone and left a dead mount: '\(mend)' mounts it again"

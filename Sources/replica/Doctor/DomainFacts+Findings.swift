@@ -26,6 +26,8 @@ extension DomainFacts {
         case .unreadable(let path, let reason, let mend):
             .error(.state, "\(path) can't be read: \(reason)", mend: mend)
         case .closed(let path, let mend): .error(.state, "\(path) can't be opened by its user", mend: mend)
+        case .halfRemoved(let path):
+            .error(.state, "\(path): its removal is not finished", mend: "replica remove \(quotedName)")
         }
     }
 
@@ -61,10 +63,11 @@ extension DomainFacts {
         case (let path?, _): return .fine(.mount, "mounted on \(path)")
         case (nil, .answers(_, let path?)):
             let word = ShellWord.quoted(path)
-            if isCovered {
+            if let cover {
+                let place = cover == path ? "another one" : "another one on \(cover)"
                 return .warning(
-                    .mount, "its mount on \(path) is covered by another one",
-                    mend: "\(user == 0 ? "" : "sudo ")umount \(word)")
+                    .mount, "its mount on \(path) is covered by \(place)",
+                    mend: "\(user == 0 ? "" : "sudo ")umount \(ShellWord.quoted(cover))")
             }
             return .warning(
                 .mount, "its mount on \(path) can't be seen from here: detached, or elsewhere",
@@ -99,7 +102,7 @@ extension DomainFacts {
         if !disk.hasAttributes {
             return .error(.disk, "\(disk.path): the filesystem lacks extended attributes, which placeholders need")
         }
-        if disk.isFull, daemon == .none {
+        if disk.isFull, daemon == .none, !hasReserve {
             return .error(
                 .disk,
                 "the disk of \(disk.path) is full, and no daemon can start there: remove another file from it, "

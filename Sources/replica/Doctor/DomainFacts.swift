@@ -13,6 +13,8 @@ struct DomainFacts {
         case unreadable(FilePath, String, mend: String?)
         /// Its user may not open the tree or the database.
         case closed(FilePath, mend: String)
+        /// Its removal was begun and has failed.
+        case halfRemoved(FilePath)
     }
 
     /// The result of querying its daemon.
@@ -64,8 +66,8 @@ struct DomainFacts {
     var daemon = Daemon.none
     /// Its mountpoint, if it is mounted.
     var mount: FilePath?
-    /// Whether something else is mounted over it.
-    var isCovered = false
+    /// Where something else is mounted that hides its mount.
+    var cover: FilePath?
     /// A mountpoint of its unit or of fstab that is missing.
     var missingPlace: FilePath?
     /// Whether this user may make that.
@@ -75,6 +77,8 @@ struct DomainFacts {
     /// The number of descriptors that the daemon has open, and its limit.
     var descriptors: MachineFacts.Usage?
     var disk = PlaceFacts()
+    /// Whether a daemon can start though the disk is full.
+    var hasReserve = true
     var store = Store.folder(PlaceFacts())
     var credentials = Credentials.none
 }

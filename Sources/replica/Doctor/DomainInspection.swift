@@ -12,11 +12,14 @@ enum DomainInspection {
         let domains = try directories.domains { name, error in
             unreadable.append(facts(ofUnreadable: name, error))
         }
-        return (domains, unreadable)
+        return (domains, unreadable + LostRecord.all(in: directories))
     }
 
     /// The same for one domain.
     static func named(_ text: String) throws -> (domains: [DomainLocation], unreadable: [DomainFacts]) {
+        if let lost = LostRecord.all(in: Domains().directories).first(where: { $0.name == text }) {
+            return ([], [lost])
+        }
         do { return ([try Domains().named(text)], []) } catch let error as UnreadableDomain {
             return ([], [facts(ofUnreadable: try DomainName(text), error)])
         }
@@ -63,14 +66,19 @@ enum DomainInspection {
             facts.state = closed
             return facts
         }
+        if BegunRemoval.isLeft(in: domain) {
+            facts.state = .halfRemoved(domain.state)
+            return facts
+        }
         facts.daemon = daemon(of: domain)
         facts.mount = DeadMount.place(of: domain)?.path
-        facts.isCovered = facts.mount == nil && isCovered(domain)
+        facts.cover = facts.mount == nil ? DeadMount.cover(of: domain) : nil
         inspectAutomatic(&facts)
         if case .answers(let process, _) = facts.daemon {
             facts.descriptors = ProcessInspection.descriptors(of: process)
         }
         facts.disk = PlaceFacts(at: domain.state)
+        facts.hasReserve = access(domain.state.appending(StateEntry.reserve.rawValue).string, F_OK) == 0
         facts.store = store(of: domain)
         facts.credentials = credentials(of: domain)
         return facts
@@ -87,16 +95,6 @@ enum DomainInspection {
             return .closed(path, mend: "\(own)chmod \(rights) \(word)")
         }
         return nil
-    }
-
-    /// Whether its mount is there, but another one is above it.
-    private static func isCovered(_ domain: DomainLocation) -> Bool {
-        // Without a table, nothing is known of mounts.
-        guard let record = MountRecord.read(state: domain.state), let table = try? MountTable.read() else {
-            return false
-        }
-        let here = table.filter { $0.path == record.path.path }
-        return here.contains { $0.device == record.device } && here.last?.device != record.device
     }
 
     /// What mounts it by itself: a unit, or fstab.

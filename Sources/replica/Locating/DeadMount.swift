@@ -1,4 +1,5 @@
 import ReplicaControl
+import SystemPackage
 
 /// A mount whose daemon was killed: every access fails with "Transport endpoint is not connected".
 enum DeadMount {
@@ -20,11 +21,20 @@ enum DeadMount {
         do {
             let top = try MountTable.top(at: record.path.path)
             // Another filesystem may have got the number since.
-            return top?.type == "fuse.replica" && top?.source == domain.name.text && top?.device == record.device
-                ? record.path : nil
+            let isOwn = top?.type == "fuse.replica" && top?.source == domain.name.text && top?.device == record.device
+            return isOwn && cover(of: domain) == nil ? record.path : nil
         } catch {
             return nil
         }
+    }
+
+    /// If the domain's mount is there but can't be reached, where the mount is that hides it: on the same folder, or on one above.
+    static func cover(of domain: DomainLocation) -> FilePath? {
+        // Without a table, nothing is known of mounts.
+        guard let record = MountRecord.read(state: domain.state), let table = try? MountTable.read() else { return nil }
+        let place = record.path.path
+        guard let own = table.lastIndex(where: { $0.path == place && $0.device == record.device }) else { return nil }
+        return table[(own + 1)...].last { place.starts(with: $0.path) }?.path
     }
 
     /// The command that replaces it by a mount with a daemon.

@@ -143,6 +143,14 @@ import Testing
                     equal "$(mend mount)" "replica unmount d && replica mount d $MNT"
                     follow mount doctor_d
                     umount "$MNT"; no_daemon
+                    # Under a mount on a folder above.
+                    mkdir -p above/place
+                    replica mount d above/place >/dev/null
+                    mount -t tmpfs none above
+                    finds - "warning  d: mount: its mount on $HERE/above/place is covered by another one on $HERE/above" doctor_d
+                    equal "$(mend mount)" "umount $HERE/above"
+                    follow mount doctor_d
+                    replica unmount d >/dev/null
                     END
                     """#)
         }

@@ -13,6 +13,28 @@ import Testing
                 in_time test -e "$MNT/big"
                 settle
             }
+            # The same with ext4, which gives freed blocks back later.
+            small_ext4() {
+                truncate -s 96M image
+                mkfs.ext4 -q -m 0 -N 2000 image
+                mount -o loop image data
+                chmod 755 data
+                head -c 40M /dev/urandom >"$STORE/big"
+                replica add d --store "file://$STORE" >/dev/null
+                mount_it
+                in_time test -e "$MNT/big"
+                settle
+            }
+            # Until not even a block can be added. ext4 gives some back when it has written what was to be written.
+            fill_all() {
+                local round
+                for round in 1 2 3; do
+                    cat /dev/zero >>data/filler 2>/dev/null || true
+                    while head -c 1024 /dev/zero >>data/filler 2>/dev/null; do :; done
+                    sync -f data
+                done
+                [ $(($(stat -f -c '%a * %S' data))) -lt 8192 ] || fail "$(stat -f data)"
+            }
             # fill BYTES: leaves no more room than that.
             fill() {
                 local free
@@ -47,13 +69,51 @@ import Testing
                     follow disk doctor_d
                     rm data/filler
                     cmp "$MNT/big" "$STORE/big"
-                    # Without a daemon, something else has to go first.
+                    # A state of an earlier version: without a daemon, something else has to go first.
                     settle; umount "$MNT"; end_daemon; no_daemon
+                    rm "$STATE/reserve"
                     fill 0
                     finds 20 "error    d: disk: the disk of $STATE is full, and no daemon can start there: remove another file" doctor_d
                     no_mend disk
                     truncate -s -1M data/filler
                     replica evict d: >/dev/null
+                    mended disk doctor_d
+                    END
+                    """#)
+        }
+    }
+
+    /// The reserve is given back for the start, and made again.
+    @Test(arguments: ["small_disk", "small_ext4"])
+    func aDaemonStartsOnAFullDisk(disk: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + "DISK=\(disk)\n" + #"""
+                    export DISK
+                    privately <<'END'
+                    only_ours
+                    $DISK
+                    is_here() { cmp "$MNT/big" "$STORE/big"; replica status d | grep -q 'of which 40.0 MiB here'; }
+                    eventually is_here
+                    for round in 1 2; do
+                        settle
+                        eventually test -e "$STATE/reserve"
+                        umount "$MNT"; end_daemon; no_daemon
+                        fill_all
+                        finds 20 "error    d: disk: the disk of $STATE is full" doctor_d
+                        equal "$(mend disk)" "replica evict d:"
+                        follow disk doctor_d
+                        rm data/filler
+                        mount_it
+                        eventually is_here
+                    done
+                    # Mounting works too, and then evicting.
+                    settle; eventually test -e "$STATE/reserve"
+                    umount "$MNT"; end_daemon; no_daemon
+                    fill_all
+                    mount_it
+                    not test -e "$STATE/reserve"
+                    replica evict "$MNT/big" >/dev/null
                     mended disk doctor_d
                     END
                     """#)
