@@ -7,7 +7,11 @@ import Testing
         # The content that is on this disk, in KiB.
         here() { du -sk "$TREE" | cut -f1; }
         is_small() { [ "$(here)" -lt 2000 ]; }
-        again="then mount it with the option"
+        ask() {
+            python3 -c 'import socket, sys
+        daemon = socket.socket(socket.AF_UNIX); daemon.connect(sys.argv[1]); daemon.sendall(sys.argv[2].encode() + b"\n")
+        print(daemon.makefile().readline())' "$STATE/control.sock" "$1"
+        }
 
         """#
 
@@ -37,16 +41,20 @@ import Testing
                     echo secret >login; chmod 600 login
                     begin; settle
                     for option in nohydrate=cat enforce_caps trust_setid "credentials=$HERE/login"; do
-                        refused 32 "${option%%=*} can't change while d is served: 'replica unmount d', $again" \
+                        refused 32 "${option%%=*} can't change while d is served: 'replica unmount d', then mount it with the option" \
                             mount_replica d "$MNT" -o "remount,$option"
                     done
                     for option in foreground allow_other fsname=other; do
-                        refused 32 "${option%%=*} can't change while it is mounted: 'umount $MNT', $again" \
+                        refused 32 "$MNT: ${option%%=*} can't change while it is mounted: 'umount $MNT', then mount it with the option" \
                             mount_replica d "$MNT" -o "remount,$option"
                     done
+                    refused 32 "$MNT: only the user who mounted it can change options of the domain" \
+                        env XDG_DATA_HOME="$HERE/none" "$BIN/mount.replica" d "$MNT" -o remount,cache-max=1M
+                    ask '{"protocol":1,"id":1,"request":{"mount":{"mountpoint":"/elsewhere","options":["remount"]}}}' >said
+                    has said "d is not mounted on /elsewhere"
                     refused 32 "domain d has another store" mount_replica d "$MNT" -o remount,store=file:///elsewhere
                     refused 32 "trust_setid" mount_replica d "$MNT" -o remount,noexec,trust_setid,cache-max=1M
-                    not grep -q " $MNT fuse.replica .*noexec" /proc/self/mounts
+                    finds_no -q " $MNT fuse.replica .*noexec" /proc/self/mounts
                     for same in noenforce_caps notrust_setid fsname=d "store=file://$STORE" create "import=$SRC" "state=$STATE"; do
                         with "remount,$same"
                     done
@@ -65,7 +73,7 @@ import Testing
             try await trial.shell(
                 words + #"""
                     head -c 8M /dev/urandom >"$SRC/big"; import_it; settle
-                    refused 32 "trust_setid can't change while d is served: 'replica unmount d', $again" \
+                    refused 32 "trust_setid can't change while d is served: 'replica unmount d', then mount it with the option" \
                         mount_replica d "$MNT" -o trust_setid
                     not is_mounted
                     with cache-max=1M,nohydrate=cat
