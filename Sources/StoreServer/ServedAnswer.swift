@@ -96,6 +96,11 @@ extension ServedAnswer.Failure {
     }
 }
 
+/// Says that the store is still being opened.
+struct OpeningLine: Encodable, Sendable {
+    let opening = true
+}
+
 /// The first line of a store.
 struct HelloAnswer: Encodable, Sendable {
     let `protocol` = 1

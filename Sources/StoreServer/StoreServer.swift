@@ -35,6 +35,8 @@ package final class StoreServer: Sendable {
     private static let longestLine = 4 << 20
     /// The interval between progress reports of a call, in nanoseconds.
     private static let progressIntervalNanoseconds: UInt64 = 5_000_000_000
+    /// The interval between reports that the store is being opened, in nanoseconds.
+    private static let openingIntervalNanoseconds: UInt64 = 3_000_000_000
     /// How long calls in flight may continue when the daemon ends, in seconds.
     private static let graceSeconds = 8.0
 
@@ -58,7 +60,12 @@ package final class StoreServer: Sendable {
             let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
         else { exit(2) }
         do throws(Failure) {
+            // A slow server is no hung program.
+            let sign = Task { await tellOpening(writer) }
+            defer { sign.cancel() }
             let opened = try await open(greeting)
+            sign.cancel()
+            await sign.value
             writer.write(HelloAnswer(name: name, properties: .init(opened.storage.properties)))
             let server = StoreServer(opened, spool: greeting.spool, writer)
             while let line = await lines.next() { server.take(line) }
@@ -68,6 +75,13 @@ package final class StoreServer: Sendable {
         }
         writer.flush()
         exit(0)
+    }
+
+    private static func tellOpening(_ writer: LineWriter) async {
+        while !Task.isCancelled {
+            do { try await Task.sleep(nanoseconds: openingIntervalNanoseconds) } catch { return }
+            writer.write(OpeningLine())
+        }
     }
 
     private func take(_ bytes: [UInt8]) {

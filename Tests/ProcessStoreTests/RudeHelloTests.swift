@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    /// A server may need longer for a login and its trial requests than a program may be silent.
+    @Test func aSlowOpeningIsAwaitedWhileTheProgramSaysSo() async throws {
+        try await RudeStore.run { rude in
+            _ = try await rude.open("hello-slow") { $0.hello = .seconds(15) }
+        }
+        try await RudeStore.run { rude in
+            await #expect(throws: StoreFailure.unreachable("the store could not be opened in time")) {
+                _ = try await rude.open("hello-opening") { ($0.hello, $0.opening) = (.seconds(60), .seconds(2)) }
+            }
+        }
+    }
+
     @Test func reasonsForAFailedOpeningAreDistinguished() async throws {
         let expected: [(String, StoreFailure)] = [
             ("hello-login", .notAuthenticated("no such [31m user at all")),

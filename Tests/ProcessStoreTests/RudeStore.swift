@@ -26,6 +26,7 @@ struct RudeStore {
         var limits = ProcessLimits()
         // No test ends by these.
         limits.hello = .seconds(3_600)
+        limits.opening = .seconds(3_600)
         limits.silence = .seconds(3_600)
         limits.answerToCancel = .seconds(3_600)
         limits.farewell = .milliseconds(500)

@@ -14,6 +14,8 @@ struct Conversation {
     private let process: StoreProcess
     private let signal: @Sendable (IncomingLine.Signal) -> Void
     private var hello: Hello?
+    /// When the store last said that it is being opened.
+    private var opening: ContinuousClock.Instant?
     /// When the last line about each call came.
     private var heard: [Int64: ContinuousClock.Instant] = [:]
     private var cancelled: [Int64: ContinuousClock.Instant] = [:]
@@ -31,20 +33,27 @@ struct Conversation {
     /// - Returns: What is wrong with it, if the run has to end.
     mutating func take(_ line: [UInt8], now: ContinuousClock.Instant) -> String? {
         do throws(IncomingLine.Malformed) {
-            return hello == nil ? try takeHello(line) : try takeNews(line, now)
+            return hello == nil ? try takeHello(line, now) : try takeNews(line, now)
         } catch {
             return error.reason
         }
     }
 
-    private mutating func takeHello(_ line: [UInt8]) throws(IncomingLine.Malformed) -> String? {
+    private mutating func takeHello(
+        _ bytes: [UInt8], _ now: ContinuousClock.Instant
+    ) throws(IncomingLine.Malformed) -> String? {
         // Everything after a refusal is ignored.
         if refusal != nil { return nil }
-        if let error = try IncomingLine.read(line).error {
+        let line = try IncomingLine.read(bytes)
+        if let error = line.error {
             refusal = StoreFailure(error)
             return nil
         }
-        let hello = try IncomingLine.read(Hello.self, line)
+        if line.isOpening {
+            opening = now
+            return nil
+        }
+        let hello = try IncomingLine.read(Hello.self, bytes)
         self.hello = hello
         process.answer(.success(hello))
         return nil
@@ -114,7 +123,7 @@ struct Conversation {
 
     /// The earliest time at which ``due(_:begin:now:)`` may return something.
     func deadline(_ limits: ProcessLimits, begin: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        guard let hello else { return begin + limits.hello }
+        guard let hello else { return min((opening ?? begin) + limits.hello, begin + limits.opening) }
         let known = process.state.withLock { $0.calls.keys.map { $0 } }
         if known.isEmpty {
             return hello.signals ? .now + .seconds(3_600) : (busy ?? begin) + limits.idle
@@ -128,7 +137,9 @@ struct Conversation {
     /// The actions that are due; calls that were silent for too long are cancelled here.
     mutating func due(_ limits: ProcessLimits, begin: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Due {
         guard let hello else {
-            return now - begin >= limits.hello ? .silent("the store did not say hello in time") : .nothing
+            if now - begin >= limits.opening { return .silent("the store could not be opened in time") }
+            let isSilent = now - (opening ?? begin) >= limits.hello
+            return isSilent ? .silent("the store did not say hello in time") : .nothing
         }
         let calls = process.state.withLock { $0.calls }
         if calls.isEmpty {

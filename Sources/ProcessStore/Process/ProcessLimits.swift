@@ -1,7 +1,9 @@
 /// The limits of a store's process (STORE_PROTOCOL.md §11). Large: a limit in each field.
 package struct ProcessLimits: Sendable {
-    /// Between its start and its hello.
+    /// Between its start, or a line that it is still opening the store, and its hello.
     package var hello = Duration.seconds(10)
+    /// Between its start and its hello, whatever it says.
+    package var opening = Duration.seconds(300)
     /// Without progress or answer of one call.
     package var silence = Duration.seconds(60)
     /// Between a call's cancellation and its answer.

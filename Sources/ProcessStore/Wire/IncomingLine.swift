@@ -28,9 +28,11 @@ struct IncomingLine: Decodable {
     let progress: Int64?
     let wrote: [Int64]?
     let signal: Signal?
+    /// Whether the store is still being opened.
+    let isOpening: Bool
 
     private enum Key: String, CodingKey {
-        case id, result, error, progress, wrote, signal
+        case id, result, error, progress, wrote, signal, opening
     }
 
     init(from decoder: any Decoder) throws {
@@ -41,6 +43,7 @@ struct IncomingLine: Decodable {
         progress = try container.decodeIfPresent(Int64.self, forKey: .progress)
         wrote = try container.decodeIfPresent([Int64].self, forKey: .wrote)
         signal = try container.decodeIfPresent(Signal.self, forKey: .signal)
+        isOpening = try container.decodeIfPresent(Bool.self, forKey: .opening) ?? false
     }
 
     /// - Throws: ``Malformed``.
