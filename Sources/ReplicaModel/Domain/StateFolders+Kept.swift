@@ -6,13 +6,41 @@ internal import SystemPackage
 extension StateFolders {
     /// Moves a file to ``kept``, named by its item's number and name. Files kept earlier stay.
     func keep(_ place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
+        try keep(number, name) { (kept) throws(Errno) in try place.move(to: kept) }
+    }
+
+    /// Copies a file that stays where it is to ``kept``.
+    func keepCopy(of place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
+        let file = try place.open(O_RDONLY | O_NONBLOCK)
+        defer { close(file) }
+        let size = try FileStatus(descriptor: file).size
+        try keep(number, name) { (kept) throws(Errno) in
+            let copy = try kept.name.withCString { (text) throws(Errno) in
+                try Errno.check(openat(kept.folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+            }
+            defer { close(copy) }
+            try Errno.check(ftruncate(copy, Int(size)))
+            for range in DataRanges(of: file, in: 0..<size) {
+                var (from, to) = (range.lowerBound, range.lowerBound)
+                while from < range.upperBound {
+                    let count = copy_file_range(file, &from, copy, &to, Int(range.upperBound - from), 0)
+                    guard try Errno.check(count) > 0 else { break }
+                }
+            }
+        }
+    }
+
+    /// - Parameter put: Puts the file at a free place in ``kept``.
+    private func keep(
+        _ number: UInt64, _ name: FileName, _ put: (BackingPath) throws(Errno) -> Void
+    ) throws(Errno) {
         let folder = try Errno.check(
             kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { close(folder) }
         for count in 1...1000 {
             let text = count == 1 ? "\(number) " : "\(number)-\(count) "
             let kept = BackingPath(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
-            do throws(Errno) { return try place.move(to: kept) } catch {
+            do throws(Errno) { return try put(kept) } catch {
                 guard error == .fileExists else { throw error }
             }
         }

@@ -13,9 +13,12 @@ struct DatalessMark: Equatable {
     /// The value during an eviction, while the size and times of the file are not yet the final ones.
     var whileEvicting: [UInt8] { value + Array("+".utf8) }
 
+    /// The value once the file was truncated through the mount: without it, another program made the file shorter.
+    var whenTruncated: [UInt8] { value + Array("-".utf8) }
+
     /// Whether a mark with this value is ours.
     func believes(_ other: [UInt8]) -> Bool {
-        other == value || other == whileEvicting || believesEmpty && other.isEmpty
+        [value, whileEvicting, whenTruncated].contains(other) || believesEmpty && other.isEmpty
     }
 
     /// Whether the file has our mark.

@@ -47,6 +47,7 @@ extension Replica {
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             tree.settle(node)
             let status = try tree.withFile(of: node) { (file) throws(Errno) in
+                if let size = change.size { try tree.markTruncation(of: node, to: size, file) }
                 let status = try file.apply(change)
                 if let size = change.size { tree.truncateRanges(node, to: size, file) }
                 return status
@@ -114,6 +115,18 @@ extension FileStatus {
 }
 
 extension Tree {
+    /// Notes on a placeholder that it will be shorter than the store's content, before it is: a crash may come in between.
+    fileprivate func markTruncation(of node: Node, to size: Int64, _ file: HeldFile) throws(Errno) {
+        guard node.kind == .file, node.materialization != .whole, size < node.fingerprint.size else { return }
+        do throws(Errno) {
+            // Another file in its place has no mark, and gets none.
+            guard mark.believes(try file.xattr(OwnXattr.dataless)) else { return }
+        } catch .noAttribute {
+            return
+        }
+        try file.setXattr(OwnXattr.dataless, to: mark.whenTruncated)
+    }
+
     /// Truncated content needs no fetching any more.
     fileprivate func truncateRanges(_ node: Node, to size: Int64, _ file: HeldFile) {
         guard node.materialization != .whole else { return }

@@ -11,6 +11,8 @@ struct FolderListing {
         var isDataless: Bool
         /// Whether its eviction was interrupted.
         var isEvicting = false
+        /// Whether it is a placeholder that was truncated through the mount.
+        var isTruncated = false
     }
     var lines: [Line] = []
 
@@ -35,7 +37,8 @@ struct FolderListing {
                 lines.append(
                     Line(
                         name: name, status: status, isDataless: said != nil,
-                        isEvicting: said != nil && said == mark?.whileEvicting))
+                        isEvicting: said != nil && said == mark?.whileEvicting,
+                        isTruncated: said != nil && said == mark?.whenTruncated))
             } catch {
                 guard error == .noSuchFileOrDirectory else { throw error }
             }

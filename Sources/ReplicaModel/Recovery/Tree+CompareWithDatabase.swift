@@ -89,6 +89,10 @@ extension Tree {
         }
         if line.isDataless {
             guard node.base != nil else { return }
+            if isResizedBelow(node, line) {
+                fingerprint = restorePlaceholder(of: node, line, in: folder) ?? fingerprint
+                return
+            }
             refreshAttributes(node, fingerprint)
             // Writes of a fetch preserve the modification time.
             if fingerprint.modified != node.fingerprint.modified { edit(node, .modificationDate) }
@@ -252,7 +256,7 @@ extension Tree {
 
 extension BackingPath {
     /// Whether the file contains data, or that can't be determined.
-    fileprivate var mayHoldData: Bool {
+    var mayHoldData: Bool {
         do throws(Errno) {
             let file = try open(O_RDONLY | O_NONBLOCK)
             defer { close(file) }

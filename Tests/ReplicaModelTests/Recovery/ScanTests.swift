@@ -106,6 +106,35 @@ import Threads
         #expect(try String(contentsOfFile: "\(kept)/\(names[0])", encoding: .utf8) == "ours")
     }
 
+    /// Another program wrote it in the backing tree, without replacing the file.
+    @Test(arguments: ["", "ours", "longer than theirs"])
+    func afterACrashAResizedPlaceholderIsRestored(_ written: String) async throws {
+        let bench = try Bench()
+        bench.store.write("their text", to: "f")
+        try await bench.settle()
+        let file = open(bench.folders.tree.string + "/f", O_WRONLY | O_TRUNC)
+        #expect(write(file, written, written.utf8.count) == written.utf8.count)
+        close(file)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "their text")
+        #expect(try await bench.read("f") == "their text")
+        let kept = bench.folders.kept.string
+        let names = try FileManager.default.contentsOfDirectory(atPath: kept)
+        let contents = try names.map { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) }
+        #expect(contents == (written.isEmpty ? [] : [written]))
+    }
+
+    @Test func afterACrashATruncatedPlaceholderIsSent() async throws {
+        let bench = try Bench()
+        bench.store.write("their text", to: "f")
+        try await bench.settle()
+        try bench.setAttributes(of: "f") { $0.size = 5 }
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "their")
+    }
+
     @Test func afterACrashThePlaceholdersTimesAreSent() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "f")

@@ -1,0 +1,31 @@
+internal import SystemPackage
+
+/// Placeholders that another program wrote directly in the backing tree. Their size says nothing about the store's content: nothing is sent
+/// for them, and what was written is kept.
+extension Tree {
+    /// Whether another program changed a placeholder's size. A truncation through the mount is noted in the mark.
+    func isResizedBelow(_ node: Node, _ line: FolderListing.Line) -> Bool {
+        guard let base = node.base, line.isDataless, !line.isTruncated, !node.dirty.contains(.contents) else {
+            return false
+        }
+        return line.status.size != base.size && line.status.size != node.fingerprint.size
+    }
+
+    /// Gives a placeholder the size of the store's content again. Bytes in it are copied to `kept/` first.
+    /// - Returns: Nil if that is not possible: it stays as it is, without its bytes being served.
+    func restorePlaceholder(
+        of node: Node, _ line: FolderListing.Line, in folder: Node
+    ) -> FileFingerprint? {
+        guard let folders = scan?.folders else { return nil }
+        do throws(ReplicaError) {
+            let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
+            try errnos { () throws(Errno) in
+                if place.mayHoldData { try folders.keepCopy(of: place, of: node.number.rawValue, line.name) }
+            }
+        } catch {
+            return nil
+        }
+        node.ranges = RangeSet64()
+        return makePlaceholder(of: node, line, in: folder)
+    }
+}
