@@ -79,9 +79,17 @@ import Threads
         let fresh = try await uploads(after: "first", 3_600)
         #expect(fresh == 2)
         try await Task.sleep(for: .seconds(16))
-        // Its machine goes on.
+        // Its machine goes on, also while the uploads are looked at, however long that takes.
         try await session.sendElsewhere("large", 4)
+        let machine = Task {
+            while !Task.isCancelled {
+                try await session.sendElsewhere("large", 4)
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
         let continued = try await uploads(after: "second", 15)
+        machine.cancel()
+        _ = await machine.result
         #expect(continued == 2)
         try await Task.sleep(for: .seconds(2))
         let abandoned = try await uploads(after: "third", 0)

@@ -12,7 +12,7 @@ import Threads
 final class DirectoryTree: Sendable {
     let root: RootFolder
     let index = Locked(FolderIndex(), rank: .storeIndex)
-    let watches: Watches
+    let watches: InotifyWatches
     let marks = Locked(MarkIndex())
     /// Whether the name was taken when an item was last created.
     let wasNameTaken = Locked(false)
@@ -51,7 +51,7 @@ final class DirectoryTree: Sendable {
     ) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife
         let folder = try Self.openDirectory(path)
-        let watches = try at(path) { () throws(Errno) in try Watches() }
+        let watches = try at(path) { () throws(Errno) in try InotifyWatches() }
         self.watches = watches
         type = try at(path) { () throws(Errno) in try FileSystemType(of: folder) }
         let found = if let abilities { abilities } else { try Self.probe(folder, path) }

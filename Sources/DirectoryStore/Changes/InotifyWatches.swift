@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 /// The inotify(7) queue and the folders it watches, with a way to wake the thread that waits for it.
-final class Watches: Sendable {
+final class InotifyWatches: Sendable {
     /// A change of the entry `name` in a folder.
     struct Event {
         var place: EntryPlace
