@@ -20,10 +20,13 @@ extension SyncEngine {
             guard isOfRecognition || !state.isOtherStore else { return }
             // Who gave up does not bring back a store that is away.
             if code == RemoteStoreError.cancelled.code, !state.isStoreReadable { return }
-            let attempts = (state.storeFailure?.attempts ?? 0) + 1
+            let now = replica.now()
+            // Calls that were in flight when one failed belong to the same attempt, and don't make the pause longer.
+            let planned = state.storeFailure?.retryAt.flatMap { $0 > now ? $0 : nil }
+            let attempts = (state.storeFailure?.attempts ?? 0) + (planned == nil ? 1 : 0)
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             // If the store requests a pause, its duration is used.
-            let retryAt = replica.now() + (pause > 0 ? pause : delay)
+            let retryAt = pause > 0 ? now + pause : planned ?? now + delay
             // A failure here does not either, but is not repeated at once.
             if code == Failure.state, !state.isStoreReadable {
                 state.storeFailure?.attempts = attempts

@@ -1,5 +1,6 @@
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import ReplicaModel
 
@@ -56,5 +57,18 @@ import Testing
         #expect(bench.store.entries.count == 6, "\(bench.store.entries.keys.sorted())")
         try await bench.settle()
         #expect(try bench.domain.report().state == .idle)
+    }
+
+    /// When a store goes away, all calls in flight fail at once. The next attempt is not minutes away for that.
+    @Test func failuresAtOnceAreOneAttempt() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        for _ in 0..<10 { bench.engine.noteStoreFailure(.serverUnreachable) }
+        let first = try #require(bench.engine.state.withLock { $0.storeFailure })
+        #expect(first.attempts == 1)
+        #expect(try #require(first.retryAt) <= bench.replica.now() + 1)
+        bench.clock.withLock { $0 += 1 }
+        bench.engine.noteStoreFailure(.serverUnreachable)
+        #expect(bench.engine.state.withLock { $0.storeFailure }?.attempts == 2)
     }
 }
