@@ -9,7 +9,7 @@ extension StateFolders {
         try keep(number, name) { (kept) throws(Errno) in try place.move(to: kept) }
     }
 
-    /// Copies a file that stays where it is to ``kept``.
+    /// Copies a file that stays where it is to ``kept``. The copy is on the disk when this returns.
     func keepCopy(of place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
         let file = try place.open(O_RDONLY | O_NONBLOCK)
         defer { close(file) }
@@ -19,14 +19,27 @@ extension StateFolders {
                 try Errno.check(openat(kept.folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
             }
             defer { close(copy) }
-            try Errno.check(ftruncate(copy, Int(size)))
-            for range in DataRanges(of: file, in: 0..<size) {
-                var (from, to) = (range.lowerBound, range.lowerBound)
-                while from < range.upperBound {
-                    let count = copy_file_range(file, &from, copy, &to, Int(range.upperBound - from), 0)
-                    guard try Errno.check(count) > 0 else { break }
-                }
+            do throws(Errno) {
+                try Errno.check(ftruncate(copy, Int(size)))
+                for range in DataRanges(of: file, in: 0..<size) { try Self.copy(range, of: file, to: copy) }
+                try Errno.check(fsync(copy))
+                let folder = try BackingPath(folder: kept.folder, name: FileName(".")).open(O_RDONLY | O_DIRECTORY)
+                defer { close(folder) }
+                try Errno.check(fsync(folder))
+            } catch {
+                _ = kept.name.withCString { unlinkat(kept.folder, $0, 0) }
+                throw error
             }
+        }
+    }
+
+    private static func copy(_ range: Range<Int64>, of file: Int32, to copy: Int32) throws(Errno) {
+        var (from, to) = (range.lowerBound, range.lowerBound)
+        while from < range.upperBound {
+            let count = copy_file_range(file, &from, copy, &to, Int(range.upperBound - from), 0)
+            if count < 0, errno == EINTR { continue }
+            // It was cut meanwhile.
+            guard try Errno.check(count) > 0 else { return }
         }
     }
 

@@ -43,6 +43,7 @@ extension Tree {
                     let file = try held.open(O_WRONLY)
                     defer { close(file) }
                     try Errno.check(ftruncate(file, Int(base.size)))
+                    try Self.releaseBlocks(of: file, size: base.size)
                     try node.keepTime(of: file)
                     try held.setXattr(OwnXattr.dataless, to: mark.value)
                     return try FileStatus(descriptor: file)

@@ -47,8 +47,15 @@ extension Replica {
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             tree.settle(node)
             let status = try tree.withFile(of: node) { (file) throws(Errno) in
-                if let size = change.size { try tree.markTruncation(of: node, to: size, file) }
-                let status = try file.apply(change)
+                let isNoted = try change.size.map { (size) throws(Errno) in
+                    try tree.markTruncation(of: node, to: size, file)
+                }
+                let status: FileStatus
+                do throws(Errno) { status = try file.apply(change) } catch {
+                    // A note that stays only makes a later scan believe that the mount cut the file.
+                    if isNoted == true { try? file.setXattr(OwnXattr.dataless, to: tree.mark.value) }
+                    throw error
+                }
                 if let size = change.size { tree.truncateRanges(node, to: size, file) }
                 return status
             }
@@ -116,15 +123,21 @@ extension FileStatus {
 
 extension Tree {
     /// Notes on a placeholder that it will be shorter than the store's content, before it is: a crash may come in between.
-    fileprivate func markTruncation(of node: Node, to size: Int64, _ file: HeldFile) throws(Errno) {
-        guard node.kind == .file, node.materialization != .whole, size < node.fingerprint.size else { return }
+    /// - Returns: Whether it was not noted yet, and is now.
+    fileprivate func markTruncation(of node: Node, to size: Int64, _ file: HeldFile) throws(Errno) -> Bool {
+        // An empty file becomes a whole one, which has no mark.
+        guard node.kind == .file, node.materialization != .whole, size > 0, size < node.fingerprint.size else {
+            return false
+        }
         do throws(Errno) {
             // Another file in its place has no mark, and gets none.
-            guard mark.believes(try file.xattr(OwnXattr.dataless)) else { return }
+            let said = try file.xattr(OwnXattr.dataless)
+            guard mark.believes(said), said != mark.whenTruncated else { return false }
         } catch .noAttribute {
-            return
+            return false
         }
         try file.setXattr(OwnXattr.dataless, to: mark.whenTruncated)
+        return true
     }
 
     /// Truncated content needs no fetching any more.

@@ -90,7 +90,8 @@ extension Tree {
         if line.isDataless {
             guard node.base != nil else { return }
             if isResizedBelow(node, line) {
-                fingerprint = restorePlaceholder(of: node, line, in: folder) ?? fingerprint
+                // If it can't be restored now, the recorded size stays, and the next scan tries again.
+                fingerprint = restorePlaceholder(of: node, line, in: folder) ?? node.fingerprint
                 return
             }
             refreshAttributes(node, fingerprint)

@@ -12,20 +12,24 @@ extension Tree {
     }
 
     /// Gives a placeholder the size of the store's content again. Bytes in it are copied to `kept/` first.
-    /// - Returns: Nil if that is not possible: it stays as it is, without its bytes being served.
+    /// - Returns: Nil if that is not possible now: it stays as it is.
     func restorePlaceholder(
         of node: Node, _ line: FolderListing.Line, in folder: Node
     ) -> FileFingerprint? {
+        // What it holds is nothing of the store's.
+        node.materialization = .dataless
+        node.ranges = RangeSet64()
         guard let folders = scan?.folders else { return nil }
         do throws(ReplicaError) {
             let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
             try errnos { () throws(Errno) in
                 if place.mayHoldData { try folders.keepCopy(of: place, of: node.number.rawValue, line.name) }
+                // The other program may still write.
+                guard try place.status().changed == line.status.changed else { throw .resourceBusy }
             }
         } catch {
             return nil
         }
-        node.ranges = RangeSet64()
         return makePlaceholder(of: node, line, in: folder)
     }
 }
