@@ -19,13 +19,16 @@ extension StateFolders {
     }
 
     /// Makes the reserve if it is missing and there is plenty of room. Without it everything works but the start on a full disk.
-    func makeReserve() {
+    /// - Returns: False if that failed, as where a filesystem can't allocate blocks.
+    func makeReserve() -> Bool {
         guard reserve.withPlatformString({ access($0, F_OK) }) != 0, let free = try? freeBytes(),  // Tried again later.
             free >= Self.reservedBytes * Self.roomForReserve
-        else { return }
+        else { return true }
         let file = reserve.withPlatformString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        guard file >= 0 else { return }
+        guard file >= 0 else { return false }
         defer { close(file) }
-        if fallocate(file, 0, 0, Self.reservedBytes) != 0 { _ = reserve.withPlatformString { unlink($0) } }
+        if fallocate(file, 0, 0, Self.reservedBytes) == 0 { return true }
+        _ = reserve.withPlatformString { unlink($0) }
+        return false
     }
 }

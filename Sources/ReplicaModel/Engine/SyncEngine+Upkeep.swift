@@ -9,6 +9,7 @@ extension SyncEngine {
         var nextRound = replica.now()
         var nextTrim = 0.0
         var reported: ReportedState?
+        var canReserve = true
         while !Task.isCancelled {
             BackgroundPriority.take()
             let mark = wakeSignal.mark
@@ -22,7 +23,7 @@ extension SyncEngine {
             guard replica.now() >= nextRound else { continue }
             replica.settleWriters()
             if replica.now() >= nextTrim { nextTrim = await trimCache() }
-            replica.folders.makeReserve()
+            if canReserve { canReserve = replica.folders.makeReserve() }
             uncached.withLock { $0.dropIdle(now: replica.now()) }
             replica.unloadIdle()
             nextRound = replica.now() + (replica.hasWriters ? 2 : 5)
