@@ -17,8 +17,11 @@ package struct Greeting: Decodable, Sendable {
         return String(url[range.upperBound...])
     }
 
+    /// Whether the daemon understands that the store is still being opened.
+    package let takesOpening: Bool
+
     private enum Key: String, CodingKey {
-        case `protocol`, url, spool, state, secrets
+        case opening, `protocol`, url, spool, state, secrets
     }
 
     package init(from decoder: any Decoder) throws {
@@ -31,5 +34,6 @@ package struct Greeting: Decodable, Sendable {
         spool = try container.decode(String.self, forKey: .spool)
         state = try container.decode(String.self, forKey: .state)
         secrets = try container.decodeIfPresent([String: String].self, forKey: .secrets) ?? [:]
+        takesOpening = try container.decodeIfPresent(Bool.self, forKey: .opening) ?? false
     }
 }

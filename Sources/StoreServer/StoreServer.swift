@@ -61,7 +61,7 @@ package final class StoreServer: Sendable {
         else { exit(2) }
         do throws(Failure) {
             // A slow server is no hung program.
-            let sign = Task { await tellOpening(writer) }
+            let sign = Task { if greeting.takesOpening { await tellOpening(writer) } }
             defer { sign.cancel() }
             let opened = try await open(greeting)
             sign.cancel()

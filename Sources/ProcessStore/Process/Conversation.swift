@@ -64,7 +64,7 @@ struct Conversation {
     ) throws(IncomingLine.Malformed) -> String? {
         let line = try IncomingLine.read(bytes)
         if let told = line.signal { return take(told, now) }
-        guard let id = line.id else { return "a line without an id" }
+        guard let id = line.id else { return line.isOpening ? nil : "a line without an id" }
         guard let call = process.state.withLock({ $0.calls[id] }) else {
             return "an answer to call \(id), which is not in flight"
         }

@@ -9,6 +9,8 @@ package let storeProtocolVersion = 1
 struct HelloLine: OutgoingLine {
     let replica = 1
     let `protocol` = [storeProtocolVersion]
+    /// Whether lines that the store is still being opened are understood. Daemons of before end a store that sends one.
+    let opening = true
     let url: String
     let spool: String
     let state: String
