@@ -87,14 +87,26 @@ private struct ServerTrial {
 
     /// Empty folders are objects whose names end with a slash. A server that drops the slash makes them files.
     private func demandFolders() async throws(S3Error) {
-        let folder = key + Array("-folder/".utf8)
-        _ = try await connection.send(S3Request("PUT", folder))
-        let found = try await connection.list(folder, isDeep: true, from: nil, most: 1).objects.first?.key
-        _ = try await connection.send(S3Request("DELETE", found == nil ? folder.dropLast() : folder))
-        guard found == folder else {
+        let file = key + Array("-folder".utf8)
+        let folder = file + Array("/".utf8)
+        guard try await isDone(S3Request("PUT", folder)) else { return }
+        // A listing may lag behind, so that a missing folder alone proves nothing.
+        let isFile = try await connection.head(file) != nil
+        let isFolder = try await connection.list(folder, isDeep: true, from: nil, most: 1).objects.first?.key == folder
+        for made in [file, folder] { _ = try await isDone(S3Request("DELETE", made)) }
+        guard !isFile || isFolder else {
             throw .failure(
                 .refused("the server makes a file of an empty folder: reach its files by another protocol than S3"))
         }
+    }
+
+    /// Whether the server carries out a request, rather than refusing it.
+    private func isDone(_ request: S3Request) async throws(S3Error) -> Bool {
+        do throws(S3Error) { _ = try await connection.send(request) } catch {
+            guard case .complaint = error else { throw error }
+            return false
+        }
+        return true
     }
 
     /// The outcome of a condition.
