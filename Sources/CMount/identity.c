@@ -50,8 +50,9 @@ static char *unescaped(const char *field) {
     return path;
 }
 
-/// The mount's line in the table, to be freed. NULL if it is not mounted.
-static char *line_of(const struct cmount_identity *wanted) {
+/// The mount's line in the table, to be freed. NULL if it is not mounted, and was_read says that, or the table can't be read.
+static char *find_line(const struct cmount_identity *wanted, bool *was_read) {
+    *was_read = false;
     FILE *table = fopen("/proc/thread-self/mountinfo", "re");
     if (!table) return NULL;
     char *line = NULL;
@@ -63,10 +64,16 @@ static char *line_of(const struct cmount_identity *wanted) {
         is_found = sscanf(line, "%llu %*u %u:%u", &number, &major, &minor) == 3 && number == wanted->number &&
                    major == wanted->major && minor == wanted->minor;
     }
+    *was_read = is_found || feof(table);
     fclose(table);
     if (is_found) return line;
     free(line);
     return NULL;
+}
+
+static char *line_of(const struct cmount_identity *wanted) {
+    bool was_read;
+    return find_line(wanted, &was_read);
 }
 
 char *cmount_path(const struct cmount_identity *wanted) {
@@ -106,7 +113,9 @@ bool cmount_is_on(const struct cmount_identity *mount, uint64_t below, const cha
 bool cmount_is_gone(int root) {
     struct cmount_identity mount;
     if (cmount_identify(root, &mount) != 0) return false;
-    char *path = cmount_path(&mount);
-    free(path);
-    return !path;
+    bool was_read;
+    char *line = find_line(&mount, &was_read);
+    bool is_listed = line != NULL;
+    free(line);
+    return was_read && !is_listed;
 }
