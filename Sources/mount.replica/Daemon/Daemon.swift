@@ -65,7 +65,7 @@ final class Daemon: Sendable {
             throw ControlFailure(.busy, "\(location.name) is already mounted on \(mountpoint.map(\.string) ?? "")")
         }
         try refuseOwnPlaces(path)
-        let wanted = try change(to: options.domain, isMounted: false)
+        let wanted = try wanted(options.domain, isMounted: false)
         let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: wanted.noHydrate)
         state.withLock { state in
             state.mount = mount
@@ -84,6 +84,7 @@ final class Daemon: Sendable {
             state.withLock { $0.mount = nil }
             throw error
         }
+        adopt(wanted)
     }
 
     /// Changes the options of the domain while it is mounted there.
@@ -92,23 +93,25 @@ final class Daemon: Sendable {
         guard mountpoint == path else {
             throw ControlFailure(.mountFailed, "\(location.name) is not mounted on \(path)")
         }
-        _ = try change(to: options, isMounted: true)
+        adopt(try wanted(options, isMounted: true))
     }
 
-    /// - Returns: The options that are in force then.
-    private func change(to options: DomainOptions, isMounted: Bool) throws -> DomainOptions {
-        let wanted = try state.withLock { state in
+    /// The options with these in addition to those in force.
+    private func wanted(_ options: DomainOptions, isMounted: Bool) throws -> DomainOptions {
+        try state.withLock { state in
             // What doesn't hydrate is each mount's own.
             let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
             let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
             try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)
-            state.options = wanted
             return wanted
         }
+    }
+
+    private func adopt(_ wanted: DomainOptions) {
+        state.withLock { $0.options = wanted }
         domain.limitCache(
             most: wanted.cacheMax.map { Int64(clamping: $0) },
             leastFree: wanted.cacheMinFree.map { Int64(clamping: $0) })
-        return wanted
     }
 
     /// Throws `mountFailed` if the mount would hide the domain's own files, or be among them: the daemon would deadlock

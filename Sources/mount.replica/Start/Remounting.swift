@@ -20,9 +20,24 @@ enum Remounting {
             throw ControlFailure(
                 .mountFailed, "\(request.mountpoint): \(refusal) can't change while it is mounted: \(again)")
         }
-        try change(request, there, in: directories)
+        let flags = request.options.vfs + request.options.granted
+        guard flags.isEmpty || geteuid() == 0 else {
+            throw ControlFailure(.mountFailed, "\(request.mountpoint): only root may remount")
+        }
+        let isChanged = try change(request, there, in: directories)
+        if geteuid() == 0 { try setFlags(there.grants + flags, at: place, request) }
+        // mount(8) also gives the options of the line in fstab, which may be another user's mount.
+        guard isChanged else {
+            let what = flags.isEmpty ? "nothing was changed" : "only the flags of the mount were changed"
+            throw ControlFailure(
+                .mountFailed,
+                "\(request.mountpoint): \(what): the options of the domain belong to the user who mounted it, whose daemon must run"
+            )
+        }
+    }
+
+    private static func setFlags(_ words: [String], at place: Int32, _ request: MountRequest) throws(ControlFailure) {
         do throws(Errno) {
-            let words = there.grants + request.options.vfs + request.options.granted
             try Remount.setFlags(words, at: "\(CL_DESCRIPTORS)\(place)")
         } catch .resourceBusy {
             throw ControlFailure(.mountFailed, "\(request.mountpoint): a file there is open for writing")
@@ -43,27 +58,26 @@ enum Remounting {
     }
 
     /// Lets the daemon change what is the domain's.
+    /// - Returns: False if its daemon can't be asked.
     private static func change(_ request: MountRequest, _ there: MountedFileSystem, in directories: [DomainDirectory])
-        throws
+        throws -> Bool
     {
-        guard request.options.store != nil || !request.options.domain.texts.isEmpty else { return }
+        guard request.options.store != nil || !request.options.domain.texts.isEmpty else { return true }
         let record = try directories.domains { _, _ in }.first { domain in
             MountRecord.read(state: domain.state).map { ($0.path.path, $0.device) == (there.path, there.device) }
                 ?? false
         }
         guard let domain = record, let client = try ControlClient.ifRunning(state: domain.state, name: domain.name)
-        else {
-            throw ControlFailure(
-                .mountFailed, "\(request.mountpoint): only the user who mounted it can change options of the domain")
-        }
+        else { return false }
         if let store = request.options.store, !domain.record.isStored(at: store) {
             throw ControlFailure(.domainExists, "domain \(domain.name) has another store: \(domain.record.store)")
         }
-        guard !request.options.domain.texts.isEmpty else { return }
+        guard !request.options.domain.texts.isEmpty else { return true }
         _ = try client.request(
             .mount(
                 mountpoint: ControlFilePath(there.path),
                 options: [MountOptions.Name.remount.rawValue] + request.options.domain.texts))
+        return true
     }
 }
 

@@ -48,8 +48,12 @@ import Testing
                         refused 32 "$MNT: ${option%%=*} can't change while it is mounted: 'umount $MNT', then mount it with the option" \
                             mount_replica d "$MNT" -o "remount,$option"
                     done
-                    refused 32 "$MNT: only the user who mounted it can change options of the domain" \
+                    refused 32 "$MNT: nothing was changed: the options of the domain belong to the user who mounted it" \
                         env XDG_DATA_HOME="$HERE/none" "$BIN/mount.replica" d "$MNT" -o remount,cache-max=1M
+                    # As mount(8) does for a line of fstab with options of the domain.
+                    refused 32 "$MNT: only the flags of the mount were changed: the options of the domain" \
+                        env XDG_DATA_HOME="$HERE/none" "$BIN/mount.replica" d "$MNT" -o remount,nodiratime,cache-max=1M
+                    grep -q " $MNT fuse.replica .*nodiratime" /proc/self/mounts
                     ask '{"protocol":1,"id":1,"request":{"mount":{"mountpoint":"/elsewhere","options":["remount"]}}}' >said
                     has said "d is not mounted on /elsewhere"
                     refused 32 "domain d has another store" mount_replica d "$MNT" -o remount,store=file:///elsewhere
