@@ -48,7 +48,7 @@ import Testing
                         refused 32 "$MNT: ${option%%=*} can't change while it is mounted: 'umount $MNT', then mount it with the option" \
                             mount_replica d "$MNT" -o "remount,$option"
                     done
-                    refused 32 "$MNT: nothing was changed: the options of the domain belong to the user who mounted it" \
+                    refused 32 "$MNT: nothing was changed: the options of the domain belong to the user who mounted it, whose daemon must run" \
                         env XDG_DATA_HOME="$HERE/none" "$BIN/mount.replica" d "$MNT" -o remount,cache-max=1M
                     # As mount(8) does for a line of fstab with options of the domain.
                     refused 32 "$MNT: only the flags of the mount were changed: the options of the domain" \
