@@ -20,8 +20,8 @@ extension StateFolders {
             }
             defer { close(copy) }
             do throws(Errno) {
-                try Errno.check(ftruncate(copy, Int(size)))
-                for range in DataRanges(of: file, in: 0..<size) { try Self.copy(range, of: file, to: copy) }
+                let end = try SnapshotFiles(in: staging).copyAll(copy, file, size)
+                try Errno.check(ftruncate(copy, Int(end)))
                 try Errno.check(fsync(copy))
                 let folder = try BackingPath(folder: kept.folder, name: FileName(".")).open(O_RDONLY | O_DIRECTORY)
                 defer { close(folder) }
@@ -30,16 +30,6 @@ extension StateFolders {
                 _ = kept.name.withCString { unlinkat(kept.folder, $0, 0) }
                 throw error
             }
-        }
-    }
-
-    private static func copy(_ range: Range<Int64>, of file: Int32, to copy: Int32) throws(Errno) {
-        var (from, to) = (range.lowerBound, range.lowerBound)
-        while from < range.upperBound {
-            let count = copy_file_range(file, &from, copy, &to, Int(range.upperBound - from), 0)
-            if count < 0, errno == EINTR { continue }
-            // It was cut meanwhile.
-            guard try Errno.check(count) > 0 else { return }
         }
     }
 

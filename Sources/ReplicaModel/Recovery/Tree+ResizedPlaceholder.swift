@@ -19,7 +19,8 @@ extension Tree {
         // What it holds is nothing of the store's.
         node.materialization = .dataless
         node.ranges = RangeSet64()
-        guard let folders = scan?.folders else { return nil }
+        // A file with several names can't be a placeholder: no scan makes another copy of it.
+        guard let folders = scan?.folders, line.status.links == 1 else { return nil }
         do throws(ReplicaError) {
             let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
             try errnos { () throws(Errno) in

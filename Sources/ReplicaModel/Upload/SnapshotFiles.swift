@@ -93,7 +93,7 @@ final class SnapshotFiles: Sendable {
 
     /// Clones the data in the range, or copies it with its holes.
     /// - Returns: The end of the copy.
-    private func copyAll(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) -> Int64 {
+    func copyAll(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) -> Int64 {
         if ioctl(copy, UInt(CL_FICLONE), source) == 0 { return size }
         var end: Int64 = 0
         for data in DataRanges(of: source, in: 0..<size) {
