@@ -65,7 +65,7 @@ final class Daemon: Sendable {
             throw ControlFailure(.busy, "\(location.name) is already mounted on \(mountpoint.map(\.string) ?? "")")
         }
         try refuseOwnPlaces(path)
-        let wanted = try wanted(options.domain, isMounted: false)
+        let wanted = try state.withLock { try self.wanted(options.domain, in: $0, isMounted: false) }
         let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: wanted.noHydrate)
         state.withLock { state in
             state.mount = mount
@@ -84,7 +84,8 @@ final class Daemon: Sendable {
             state.withLock { $0.mount = nil }
             throw error
         }
-        adopt(wanted)
+        state.withLock { $0.options = wanted }
+        limitCache(by: wanted)
     }
 
     /// Changes the options of the domain while it is mounted there.
@@ -93,22 +94,24 @@ final class Daemon: Sendable {
         guard mountpoint == path else {
             throw ControlFailure(.mountFailed, "\(location.name) is not mounted on \(path)")
         }
-        adopt(try wanted(options, isMounted: true))
+        // In one step: of two remounts at once, neither undoes the other.
+        let wanted = try state.withLock { state in
+            state.options = try self.wanted(options, in: state, isMounted: true)
+            return state.options
+        }
+        limitCache(by: wanted)
     }
 
     /// The options with these in addition to those in force.
-    private func wanted(_ options: DomainOptions, isMounted: Bool) throws -> DomainOptions {
-        try state.withLock { state in
-            // What doesn't hydrate is each mount's own.
-            let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
-            let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
-            try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)
-            return wanted
-        }
+    private func wanted(_ options: DomainOptions, in state: State, isMounted: Bool) throws -> DomainOptions {
+        // What doesn't hydrate is each mount's own.
+        let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
+        let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
+        try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)
+        return wanted
     }
 
-    private func adopt(_ wanted: DomainOptions) {
-        state.withLock { $0.options = wanted }
+    private func limitCache(by wanted: DomainOptions) {
         domain.limitCache(
             most: wanted.cacheMax.map { Int64(clamping: $0) },
             leastFree: wanted.cacheMinFree.map { Int64(clamping: $0) })
