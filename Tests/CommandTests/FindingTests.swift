@@ -252,8 +252,8 @@ import Testing
             photos /d replica user 0 0
             /dev/x /e ext4 user,allow_other
             """
-        #expect(FileSystemTable(table).shared == ["/b"])
-        let disks = FileSystemTable("/dev/x /mnt ext4 rw\n/dev/y /mnt/my\\040disk ext4 rw\n/dev/z /mnt/other ext4 rw\n")
+        #expect(Fstab(table).shared == ["/b"])
+        let disks = Fstab("/dev/x /mnt ext4 rw\n/dev/y /mnt/my\\040disk ext4 rw\n/dev/z /mnt/other ext4 rw\n")
         #expect(disks.unmounted(above: "/mnt/my disk/store", mounted: ["/mnt"]) == "/mnt/my disk")
         #expect(disks.unmounted(above: "/mnt/my disks", mounted: ["/mnt"]) == nil)
         #expect(disks.unmounted(above: "/mnt/my disk", mounted: []) == "/mnt/my disk")

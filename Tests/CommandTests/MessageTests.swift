@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func linesMayArriveInPieces() throws {
-        var buffer = LineBuffer()
+        var buffer = ControlLineBuffer()
         var lines: [String] = []
         for byte in "one\n\ntwo\nthr".utf8 {
             buffer.append([byte])

@@ -14,7 +14,8 @@ import Testing
             let done = DispatchSemaphore(value: 0)
             nonisolated(unsafe) var seen: [String?] = []
             Thread.detachNewThread {
-                seen.append(BoundedProgram.run("/bin/sh", ["-c", "umask"].map { Array($0.utf8) }, seconds: 30)?.output)
+                seen.append(
+                    TimeLimitedProgram.run("/bin/sh", ["-c", "umask"].map { Array($0.utf8) }, seconds: 30)?.output)
                 seen.append(spawned("umask"))
                 seen.append("\(ownUmask())")
                 done.signal()

@@ -94,8 +94,8 @@ package struct SecretService: Sendable {
 
     private func checked(
         _ words: [String], _ place: String, input: String = "", seconds: Double,
-        isFound: (BoundedProgram.Result) -> Bool
-    ) throws(SecretError) -> BoundedProgram.Result {
+        isFound: (TimeLimitedProgram.Result) -> Bool
+    ) throws(SecretError) -> TimeLimitedProgram.Result {
         guard let program = Self.program else {
             throw SecretError(message: "secret-tool is not installed (libsecret-tools)")
         }
@@ -109,11 +109,11 @@ package struct SecretService: Sendable {
 
     private func run(
         _ program: String, _ words: [String], _ place: String, input: String = "", seconds: Double
-    ) -> BoundedProgram.Result? {
+    ) -> TimeLimitedProgram.Result? {
         // Some of its answers contain secrets.
         PrivateMemory.close()
         let all = words + ["application", "replica", "store", place]
-        return BoundedProgram.run(
+        return TimeLimitedProgram.run(
             program, all.map { Array($0.utf8) }, seconds: seconds, environment: Self.environment,
             input: Array(input.utf8))
     }

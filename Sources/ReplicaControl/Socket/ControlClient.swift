@@ -8,14 +8,14 @@ package import SystemPackage
 package final class ControlClient {
     private let socket: FileDescriptor
     private let subject: String
-    private var received = LineBuffer()
+    private var received = ControlLineBuffer()
     private var requests = 0
-    /// For how many seconds nothing need be received now.
+    /// How many more seconds may pass before something is received.
     private var inputLimitSeconds = ControlClient.quietSeconds
 
     /// Seconds after which a daemon that has sent nothing is asked for a sign of life.
     private static let quietSeconds = 2.0
-    /// The same after one that it gave: a request may take hours.
+    /// The same after it has given one: a request may take hours.
     private static let pauseSeconds = 10.0
     /// Seconds within which it must send something then.
     private static let signSeconds = 8.0

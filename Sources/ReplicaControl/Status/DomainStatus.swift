@@ -1,25 +1,5 @@
 package import struct FoundationEssentials.Date
 
-/// The daemon that serves a domain.
-package struct DaemonStatus: Codable, Equatable, Sendable {
-    /// The domain's name.
-    package var name: String
-    /// The daemon's process.
-    package var pid: Int32
-    /// The protocol version it speaks.
-    package var `protocol`: Int
-    /// The domain's mountpoint; nil if it is served without a mount.
-    package var mountpoint: ControlFilePath?
-
-    /// The daemon of the domain `name`, speaking this program's protocol version.
-    package init(name: String, pid: Int32, mountpoint: ControlFilePath?) {
-        self.name = name
-        self.pid = pid
-        self.protocol = controlProtocolVersion
-        self.mountpoint = mountpoint
-    }
-}
-
 /// The activity of a domain.
 package enum DomainState: String, Codable, CaseIterable, Sendable {
     /// No daemon is running. Pending changes stay pending.
@@ -103,38 +83,5 @@ package struct HeldMount: Codable, Equatable, Sendable {
     package init(path: ControlFilePath, processes: [Int32]) {
         self.path = path
         self.processes = processes
-    }
-}
-
-/// The progress of one transfer, or of all together.
-package struct TransferProgress: Codable, Equatable, Sendable {
-    package var itemsDone: Int
-    package var itemsTotal: Int
-    package var bytesDone: Int64
-    package var bytesTotal: Int64
-    /// Mean over the last seconds.
-    package var bytesPerSecond: Double
-    /// Mean over the last seconds.
-    package var itemsPerSecond: Double
-    /// Nil if it is unknown.
-    package var secondsLeft: Double?
-    /// True while the totals are still growing; otherwise omitted.
-    package var counting: Bool?
-    /// Why it does not continue, in one line; nil if nothing keeps it.
-    package var reason: String?
-
-    /// Counts so far; rates are 0 until there are some.
-    package init(
-        itemsDone: Int, itemsTotal: Int, bytesDone: Int64, bytesTotal: Int64, bytesPerSecond: Double = 0,
-        itemsPerSecond: Double = 0, secondsLeft: Double? = nil, counting: Bool? = nil
-    ) {
-        self.itemsDone = itemsDone
-        self.itemsTotal = itemsTotal
-        self.bytesDone = bytesDone
-        self.bytesTotal = bytesTotal
-        self.bytesPerSecond = bytesPerSecond
-        self.itemsPerSecond = itemsPerSecond
-        self.secondsLeft = secondsLeft
-        self.counting = counting
     }
 }

@@ -10,7 +10,7 @@ final class ControlConnection {
     /// Set when nothing can be written or read any more.
     var isBroken = false
 
-    private var input = LineBuffer()
+    private var input = ControlLineBuffer()
     private var output: [UInt8] = []
     /// Senders of events, waiting until the client has read some.
     private var waiting: [CheckedContinuation<Bool, Never>] = []

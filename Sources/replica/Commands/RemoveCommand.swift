@@ -47,7 +47,9 @@ struct Remove: ParsableCommand {
         if case .removed(let result) = answer, let place = result.preserved {
             line += "; \(Format.count(result.files, "file")) preserved in \(Format.path(place.bytes))"
         }
-        if let moment = Automatic.forget(domain) { line += "; it is no longer mounted \(moment)" }
+        if let moment = MountAtLogin.forget(domain) { line += "; it is no longer mounted \(moment)" }
         try output.show(answer, [line])
     }
 }
+
+extension RemovalMode: ExpressibleByArgument {}

@@ -112,23 +112,6 @@ extension DomainFacts {
         return .fine(.disk, disk.freeWords)
     }
 
-    /// The finding about free space; nil if there is enough.
-    /// - Parameter command: Frees space, not inodes: placeholders have one each.
-    private func spaceFinding(_ check: Finding.Check, _ place: PlaceFacts, mend command: String?) -> Finding? {
-        if place.isFull { return .error(check, "the disk of \(place.path) is full", mend: command) }
-        if place.isOutOfFiles {
-            return .error(check, "the disk of \(place.path) has no inodes left: no file can be created there")
-        }
-        if place.isNearlyFull {
-            return .warning(
-                check, "the disk of \(place.path) has only \(Format.bytes(place.free)) left", mend: command)
-        }
-        if place.isNearlyOutOfFiles, let freeFiles = place.freeFiles {
-            return .warning(check, "the disk of \(place.path) has only \(freeFiles) inodes left")
-        }
-        return nil
-    }
-
     private func allowWriting(_ place: PlaceFacts) -> String {
         let (sudo, path) = (user == 0 ? "" : "sudo ", ShellWord.quoted(place.path))
         guard !place.isReadOnly else { return "\(sudo)mount -o remount,rw \"$(findmnt -nf -o TARGET -T \(path))\"" }

@@ -66,7 +66,7 @@ enum DomainInspection {
             facts.state = closed
             return facts
         }
-        if BegunRemoval.isLeft(in: domain) {
+        if InterruptedRemoval.isLeft(in: domain) {
             facts.state = .halfRemoved(domain.state)
             return facts
         }
@@ -103,7 +103,7 @@ enum DomainInspection {
         let environment = ProcessInfo.processInfo.environment
         // Without a home, or with a name that is too long, there is none.
         let automatic = try? AutomaticMount(scope, domain: facts.name, environment: environment)
-        let places = (automatic?.mountpoint.map { [$0] } ?? []) + FileSystemTable.own.places(of: facts.name)
+        let places = (automatic?.mountpoint.map { [$0] } ?? []) + Fstab.own.places(of: facts.name)
         facts.missingPlace = places.first { access($0.string, F_OK) != 0 && errno == ENOENT }
         if let place = facts.missingPlace {
             var above = place
@@ -151,7 +151,7 @@ enum DomainInspection {
         // A path that can't be inspected has no mount of its own.
         guard place.outcome == .failed("\(Errno.noSuchFileOrDirectory)"),
             let mounted = try? Set(MountTable.read().map(\.path)),
-            let mountpoint = FileSystemTable.own.unmounted(above: path, mounted: mounted)
+            let mountpoint = Fstab.own.unmounted(above: path, mounted: mounted)
         else { return .folder(place) }
         return .unmounted(place, on: mountpoint)
     }

@@ -16,7 +16,7 @@ enum LostRecord {
 
     private static func facts(named text: String, in directory: DomainDirectory) -> DomainFacts? {
         let state = directory.root.appending(text)
-        // What has another name is no domain.
+        // An entry of another name is not a domain.
         guard let name = try? DomainName(text), StateEntry.isWithoutRecord(state) else { return nil }
         var facts = DomainFacts()
         (facts.name, facts.user) = (name.text, geteuid())

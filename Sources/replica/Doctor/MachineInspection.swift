@@ -15,7 +15,7 @@ enum MachineInspection {
         facts.device = device()
         facts.hasFuse = ProcessInspection.text("/proc/filesystems").split(separator: "\n").contains("nodev\tfuse")
         facts.fuseConf = FuseConf(ProcessInspection.text("/etc/fuse.conf"))
-        let table = FileSystemTable.own
+        let table = Fstab.own
         facts.sharedInFstab = table.shared
         facts.placesInFstab = table.lines.filter(\.isOfDomain).map(\.place)
         inspectProgram(&facts, in: table)
@@ -38,7 +38,7 @@ enum MachineInspection {
         return facts
     }
 
-    private static func inspectProgram(_ facts: inout MachineFacts, in table: FileSystemTable) {
+    private static func inspectProgram(_ facts: inout MachineFacts, in table: Fstab) {
         // What is missing is a finding.
         facts.program = try? MountProgram.find()
         let types = Set(table.lines.filter(\.isOfDomain).map(\.type))

@@ -59,7 +59,7 @@ struct PlaceFacts: Equatable {
             words = rights.map { Array($0.utf8) } + words
         }
         let program = user == nil ? tool : "/usr/bin/setpriv"
-        guard let result = BoundedProgram.run(program, words, seconds: DaemonProbe.helloSeconds) else {
+        guard let result = TimeLimitedProgram.run(program, words, seconds: DaemonProbe.helloSeconds) else {
             outcome = .silent
             return
         }
@@ -72,20 +72,6 @@ struct PlaceFacts: Equatable {
         (free, total) = (numbers[0].multiplied(numbers[1]), numbers[0].multiplied(numbers[2]))
         freeFiles = numbers[4] > 0 ? numbers[3] : nil
     }
-
-    /// The free space, for the user.
-    var freeWords: String {
-        total > 0 ? "\(Format.bytes(free)) are free" : "the filesystem does not tell its free space"
-    }
-
-    /// Nothing more can be written.
-    var isFull: Bool { total > 0 && free < 1 << 20 }
-    /// A few more files fill it.
-    var isNearlyFull: Bool { free < 1 << 30 && free < total / 20 }
-    /// No more files can be created, although there may be space.
-    var isOutOfFiles: Bool { freeFiles.map { $0 < 16 } ?? false }
-    /// Only a few more files can be created.
-    var isNearlyOutOfFiles: Bool { freeFiles.map { $0 < 1000 } ?? false }
 }
 
 extension Int64 {

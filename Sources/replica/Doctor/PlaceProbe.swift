@@ -11,7 +11,8 @@ enum PlaceProbe {
     /// - Returns: Nil if there is no answer in time.
     static func ask(_ path: [UInt8]) -> (hasAttributes: Bool, isWritable: Bool, isReadOnly: Bool)? {
         let words = [Array(word.utf8), path]
-        guard let result = BoundedProgram.run(SystemPath.ownProgram, words, seconds: DaemonProbe.helloSeconds) else {
+        guard let result = TimeLimitedProgram.run(SystemPath.ownProgram, words, seconds: DaemonProbe.helloSeconds)
+        else {
             return nil
         }
         let (lacks, isReadOnly) = (result.output, result.output.contains("read-only"))

@@ -31,7 +31,7 @@ struct AutomaticMount {
 
     /// Where it mounts the domain; nil if it is not enabled, or was edited to something else.
     var mountpoint: FilePath? {
-        // What can't be read is no unit of this user.
+        // A unit that can't be read is not this user's.
         guard let bytes = try? FileBytes.readIfPresent(dropIn), let text = String(validating: bytes, as: UTF8.self),
             let place = UnitText.directory(in: text)
         else { return nil }

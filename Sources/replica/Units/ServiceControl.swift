@@ -32,12 +32,12 @@ struct ServiceControl {
         run(["is-active", "--quiet", "--", unit], Self.seconds)?.status == 0
     }
 
-    private func run(_ words: [String], _ seconds: Double) -> BoundedProgram.Result? {
+    private func run(_ words: [String], _ seconds: Double) -> TimeLimitedProgram.Result? {
         var variables: [String: String] = [:]
         if scope == .user {
             variables["XDG_RUNTIME_DIR"] = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
         }
         let words = ([scope.word, "--no-ask-password"] + words).map { Array($0.utf8) }
-        return BoundedProgram.run("/usr/bin/systemctl", words, seconds: seconds, environment: variables)
+        return TimeLimitedProgram.run("/usr/bin/systemctl", words, seconds: seconds, environment: variables)
     }
 }

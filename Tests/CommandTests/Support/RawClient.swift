@@ -7,7 +7,7 @@ import SystemPackage
 final class RawClient {
     private let socket: FileDescriptor
     private var isClosed = false
-    private var received = LineBuffer()
+    private var received = ControlLineBuffer()
 
     init(_ domain: FakeDomain) throws {
         socket = try ControlSocket.connect(state: domain.state)
