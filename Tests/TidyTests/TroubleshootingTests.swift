@@ -40,7 +40,7 @@ import Testing
         found += text.matches(of: #/SecretError\(\s*message: "(.*)"/#).map { String($0.1) }
         switch file.path.split(separator: "/").last {
         case "StateTrust.swift": found += text.matches(of: #/return "(.*)"/#).map { String($0.1) }
-        case "StateFailure.swift", "ErrnoText.swift", "RemoteStoreError.swift":
+        case "DatabaseFailure.swift", "ErrnoText.swift", "RemoteStoreError.swift":
             // Without a space it is a name.
             found += text.matches(of: #/case .*: (?:\(\.\w+, )?"(.* .*)"/#).map { String($0.1) }
         default: break

@@ -24,14 +24,14 @@ final class StoreCaller: Sendable {
     let hello: Hello
     let runner: ProcessRunner
     private let listeners = SignalListeners()
-    private let gate: CallGate
+    private let gate: ConcurrencyLimit
     /// Threads for work that blocks on the local disk.
     private let disk = DispatchQueue(label: "replica.spool", attributes: .concurrent)
 
     init(_ runner: ProcessRunner, _ hello: Hello) {
         self.runner = runner
         self.hello = hello
-        gate = CallGate(hello.concurrency)
+        gate = ConcurrencyLimit(hello.concurrency)
         guard hello.signals else {
             listeners.finish()
             return
@@ -209,13 +209,13 @@ final class StoreCaller: Sendable {
 
 /// A slot among the concurrent calls of a store, freed by its last owner.
 private final class Place: Sendable {
-    private let gate: CallGate
+    private let gate: ConcurrencyLimit
 
-    private init(_ gate: CallGate) {
+    private init(_ gate: ConcurrencyLimit) {
         self.gate = gate
     }
 
-    static func get(_ gate: CallGate) async throws(CallFailure) -> Place {
+    static func get(_ gate: ConcurrencyLimit) async throws(CallFailure) -> Place {
         do throws(RemoteStoreError) { try await gate.enter() } catch { throw .cancelled }
         return Place(gate)
     }

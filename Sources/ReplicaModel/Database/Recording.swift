@@ -19,7 +19,7 @@ extension Replica {
                 try database.write { transaction in
                     for row in batch.rows { try row.write(to: transaction, round: batch.round) }
                     for number in batch.removed { try ItemRow.delete(number, from: transaction) }
-                    for row in batch.aside { try AsideRows.write(row, to: transaction, round: batch.round) }
+                    for row in batch.aside { try SetAsideRows.write(row, to: transaction, round: batch.round) }
                     for row in batch.superseded { try SupersededRows.write(row, to: transaction, round: batch.round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     if !answers.isEmpty, try Incoming.areThere(in: transaction) {
@@ -34,7 +34,7 @@ extension Replica {
                     tree.putBack(batch)
                     tree.store.answers.putBack(answers)
                 }
-                recording.failure = (error as? StateFailure)?.message ?? "\(error)"
+                recording.failure = (error as? DatabaseFailure)?.message ?? "\(error)"
                 throw error
             }
             recording.failure = nil

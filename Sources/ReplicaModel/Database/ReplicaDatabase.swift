@@ -11,7 +11,7 @@ final class ReplicaDatabase: Sendable {
     private let queue: DatabasePool
 
     /// Opens or creates the database at `path`.
-    /// - Throws: A ``StateFailure``.
+    /// - Throws: A ``DatabaseFailure``.
     init(path: String) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
@@ -21,24 +21,24 @@ final class ReplicaDatabase: Sendable {
             // The log is emptied every 16 MiB instead of 4: it takes two syncs, and all writers wait for them.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
         }
-        queue = try StateFailure.translated { [configuration] in
+        queue = try DatabaseFailure.translated { [configuration] in
             let queue = try DatabasePool(path: path, configuration: configuration)
-            if try queue.read(Self.migrations.hasBeenSuperseded) { throw StateFailure.newer }
+            if try queue.read(Self.migrations.hasBeenSuperseded) { throw DatabaseFailure.newer }
             try Self.migrations.migrate(queue)
             return queue
         }
     }
 
     /// Reads in one transaction.
-    /// - Throws: A ``StateFailure``, or the errors of `body`.
+    /// - Throws: A ``DatabaseFailure``, or the errors of `body`.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try StateFailure.translated { try queue.unsafeRead(body) }
+        try DatabaseFailure.translated { try queue.unsafeRead(body) }
     }
 
     /// Writes in one transaction.
-    /// - Throws: A ``StateFailure``, or the errors of `body`.
+    /// - Throws: A ``DatabaseFailure``, or the errors of `body`.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try StateFailure.translated { try queue.write(body) }
+        try DatabaseFailure.translated { try queue.write(body) }
     }
 
     /// Makes all writes so far survive a power cut: they are in the log beside the database, or were synced into the
@@ -83,7 +83,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
                     CREATE INDEX itemPin ON item (number) WHERE pin = 1;
                     """)
-            try database.execute(sql: Counts.schema)
+            try database.execute(sql: ItemCounts.schema)
         }
         migrator.registerMigration("unanswered calls are pending") { database in
             try database.execute(
@@ -105,10 +105,10 @@ final class ReplicaDatabase: Sendable {
         migrator.registerMigration("names of one file") { database in
             try database.execute(sql: "CREATE INDEX itemShown ON item (shown) WHERE shown != number")
         }
-        migrator.registerMigration("setAside") { try $0.execute(sql: AsideRows.schema) }
+        migrator.registerMigration("setAside") { try $0.execute(sql: SetAsideRows.schema) }
         migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
         migrator.registerMigration("superseded") { try $0.execute(sql: SupersededRows.schema) }
-        migrator.registerMigration("counts of changed rows") { try $0.execute(sql: Counts.triggerOfChanges) }
+        migrator.registerMigration("counts of changed rows") { try $0.execute(sql: ItemCounts.triggerOfChanges) }
         migrator.registerMigration("inode numbers by name") { database in
             try database.execute(
                 sql: """
@@ -120,7 +120,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemByInodeNumber ON item (inodeNumber) WHERE inodeNumber != number;
                     """)
         }
-        migrator.registerMigration("counts of what stays here") { try $0.execute(sql: Counts.countOfWhatStays) }
+        migrator.registerMigration("counts of what stays here") { try $0.execute(sql: ItemCounts.countOfWhatStays) }
         return migrator
     }
 }

@@ -125,8 +125,8 @@ extension Domain {
 
     /// The entries that would be lost with a listing if the store did not have them.
     private static let neededFields: ItemFields = [.mode, .modificationDate, .unobservable]
-    /// Rounds of 20 ms that are waited for the store's changes.
+    /// How many rounds of 20 ms to wait for the store's changes.
     private static let verifyingRounds = 250
-    /// Rounds of 10 ms that the kernel is given to forget entries.
+    /// How many rounds of 10 ms to wait for the kernel to forget entries.
     private static let forgettingRounds = 50
 }

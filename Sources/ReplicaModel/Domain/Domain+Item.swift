@@ -14,7 +14,7 @@ extension Domain {
 
     /// The item with this identifier in the store, with its local place (getUserVisibleURL); nil if it is not known
     /// here, for example because its folder was never listed.
-    /// - Throws: A ``StateFailure``.
+    /// - Throws: A ``DatabaseFailure``.
     package func item(identifiedBy identifier: ItemIdentifier) throws -> ItemReport? {
         try replica.record()
         let found = try replica.database.read { rows -> ItemReport? in

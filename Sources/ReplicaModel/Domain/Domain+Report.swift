@@ -2,14 +2,14 @@ import Threads
 
 extension Domain {
     /// The present state of the domain. The cost doesn't depend on the domain's size: it may be called every second.
-    /// - Throws: A ``StateFailure``.
+    /// - Throws: A ``DatabaseFailure``.
     package func report() throws -> DomainReport {
         // If changes can't be recorded now, that is reported, and the counts are the last recorded ones.
         if replica.hasChanges { try? replica.record() }
-        let counts = try replica.database.read { try Counts.read(from: $0) }
+        let counts = try replica.database.read { try ItemCounts.read(from: $0) }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.stateAndReason(isMoving: isMoving)
-        let failures = counts.errors > 0 ? replica.failures() : Failures()
+        let failures = counts.errors > 0 ? replica.failures() : FailureSummary()
         let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { state in
             state.rejected.refused.count + Set(state.rejected.invalid.keys).union(state.postponed.unknown).count

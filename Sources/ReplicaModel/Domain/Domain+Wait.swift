@@ -43,7 +43,7 @@ extension Domain {
     /// Waits until the kernel has dropped what it had cached of everything that was changed.
     private func awaitInvalidations() async throws {
         guard let presenter = replica.presenter.withLock({ $0 }) else { return }
-        // Who made a change may not have come to its invalidation yet.
+        // The thread that made a change may not have queued its invalidation yet.
         var unreported = replica.unreportedPlaces
         let areMade = Locked(false)
         presenter.afterInvalidations { areMade.withLock { $0 = true } }

@@ -68,7 +68,7 @@ struct Preservation {
         let made = try makeFolder(entry.name, in: target)
         defer { close(made) }
         try move(entry.number, into: made)
-        let isEmpty = try FolderListing(of: made, mark: nil).lines.isEmpty
+        let isEmpty = try BackingFolderListing(of: made, mark: nil).lines.isEmpty
         if isEmpty, !entry.isKept {
             return try entry.name.withCString { (text) throws(Errno) in
                 try Errno.check(unlinkat(target, text, AT_REMOVEDIR))

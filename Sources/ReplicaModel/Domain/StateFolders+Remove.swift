@@ -60,7 +60,7 @@ extension StateFolders {
         }
     }
 
-    private func result(of begun: BegunRemoval) throws(Errno) -> Removal {
+    private func result(of begun: RemovalRecord) throws(Errno) -> Removal {
         guard let path = try preservedFolder(of: begun) else { return Removal() }
         if path.withPlatformString({ rmdir($0) }) == 0 { return Removal() }
         let folder = try Self.open(path)
@@ -70,7 +70,7 @@ extension StateFolders {
 
     private static func countFiles(in folder: Int32) throws(Errno) -> Int {
         var count = 0
-        for line in try FolderListing(of: folder, mark: nil).lines {
+        for line in try BackingFolderListing(of: folder, mark: nil).lines {
             guard line.status.kind == .folder else {
                 count += 1
                 continue
@@ -86,7 +86,7 @@ extension StateFolders {
 /// The files to be kept.
 extension StateFolders {
     /// Updates the database from the tree and moves the files to be kept.
-    private func preserve(_ keep: RemovalKeep, _ name: String, _ begun: inout BegunRemoval) throws {
+    private func preserve(_ keep: RemovalKeep, _ name: String, _ begun: inout RemovalRecord) throws {
         let replica = try Replica.open(self, wake: {})
         try replica.scan()
         replica.settleWriters()
@@ -122,7 +122,7 @@ extension StateFolders {
         let place = BackingPath(folder: above, name: FileName(kept.lastComponent?.string ?? ""))
         let folder = try place.name.openFolder(in: above)
         defer { close(folder) }
-        guard try !FolderListing(of: folder, mark: nil).lines.isEmpty else { return }
+        guard try !BackingFolderListing(of: folder, mark: nil).lines.isEmpty else { return }
         try place.move(into: target, as: FileName("kept from deletions"))
     }
 
@@ -149,7 +149,7 @@ extension BackingPath {
 extension StateFolders {
     /// Writes the progress of the removal. On a full disk the database is removed to make space: without a database,
     /// files missing from the tree don't count as removed, so it can be removed first.
-    private func writeWithRoom(_ begun: BegunRemoval) throws {
+    private func writeWithRoom(_ begun: RemovalRecord) throws {
         do { return try write(begun) } catch Errno.noSpace {
             for suffix in ["-wal", "-shm", ""] {
                 let file = FilePath(database.string + suffix)
@@ -201,7 +201,7 @@ extension StateFolders {
         // A folder that its user made unreadable is removed too. If that fails, the error is reported below.
         try? HeldFile(descriptor: folder).setMode(0o700)
         var firstError: Errno?
-        for line in try FolderListing(of: folder, mark: nil).lines where isMeant(line.name) {
+        for line in try BackingFolderListing(of: folder, mark: nil).lines where isMeant(line.name) {
             do throws(Errno) {
                 if line.status.kind == .folder {
                     try removeAll(line.name, in: folder)

@@ -82,7 +82,7 @@ extension StateFolders {
     }
 
     private func empty(_ folder: Int32) throws(Errno) {
-        for line in try FolderListing(of: folder, mark: nil).lines where line.status.kind != .folder {
+        for line in try BackingFolderListing(of: folder, mark: nil).lines where line.status.kind != .folder {
             try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
         }
         for folder in [staging, kept, deleted] {
@@ -111,7 +111,7 @@ extension StateFolders {
     private func isLeftover(_ folder: Int32) throws(Errno) -> Bool {
         let status = try FileStatus(descriptor: folder)
         guard status.user == geteuid() else { return false }
-        let lines = try FolderListing(of: folder, mark: nil).lines
+        let lines = try BackingFolderListing(of: folder, mark: nil).lines
         let files = [settings, mark, Self.fresh(mark), lock, removalRecord, Self.fresh(removalRecord)]
         let known = (files + [staging, kept, deleted]).compactMap { $0.lastComponent?.string }
         let isOurs =

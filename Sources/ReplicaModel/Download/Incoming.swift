@@ -13,7 +13,7 @@ struct Incoming {
     /// deletes nothing.
     var isQuestion = false
     /// Whether the item's content may differ although its version is the same.
-    var rewrite = Rewrite.no
+    var rewrite = PossibleRewrite.no
 
     /// The value of ``asked`` in the database for a question.
     static let question: Int64 = -1
@@ -68,10 +68,10 @@ struct Incoming {
         }
     }
 
-    private static func rewrite(of identifier: ItemIdentifier, in rows: Rows) throws -> Rewrite? {
+    private static func rewrite(of identifier: ItemIdentifier, in rows: Rows) throws -> PossibleRewrite? {
         let statement = try rows.cachedStatement(
             sql: "SELECT json_extract(item, '$.rewrite') FROM incoming WHERE identifier = ?")
-        return try Int.fetchOne(statement, arguments: [identifier.rawValue]).flatMap { Rewrite(rawValue: $0) }
+        return try Int.fetchOne(statement, arguments: [identifier.rawValue]).flatMap { PossibleRewrite(rawValue: $0) }
     }
 
     /// The noted change of an item; not a question.
@@ -143,11 +143,11 @@ struct Incoming {
 /// The recorded form of an item, with a marker if its content is in doubt.
 private struct NotedItem: Codable {
     var item: Item
-    var rewrite: Rewrite
+    var rewrite: PossibleRewrite
 
     private enum Key: CodingKey { case rewrite }
 
-    init(item: Item, rewrite: Rewrite) {
+    init(item: Item, rewrite: PossibleRewrite) {
         self.item = item
         self.rewrite = rewrite
     }
@@ -155,7 +155,7 @@ private struct NotedItem: Codable {
     init(from decoder: any Decoder) throws {
         item = try Item(from: decoder)
         let container = try decoder.container(keyedBy: Key.self)
-        rewrite = try container.decodeIfPresent(Rewrite.self, forKey: .rewrite) ?? .no
+        rewrite = try container.decodeIfPresent(PossibleRewrite.self, forKey: .rewrite) ?? .no
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -30,7 +30,8 @@ extension Replica {
     ///   - rewrite: Whether its content may differ although the version is the same.
     ///   - isForced: Whether an item in the way is renamed now.
     func apply(
-        _ item: Item, asked: UInt64, staged: StagedContent? = nil, rewrite: Rewrite = .no, isForced: Bool = false
+        _ item: Item, asked: UInt64, staged: StagedContent? = nil, rewrite: PossibleRewrite = .no,
+        isForced: Bool = false
     ) throws(ReplicaError) -> Applied {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
@@ -45,7 +46,7 @@ extension Replica {
 
     /// A change that is made through the mount may take long, so what remains is decided again.
     private func carryOut(
-        _ decision: ApplyDecision, _ item: Item, asked: UInt64, staged: StagedContent?, _ rewrite: Rewrite,
+        _ decision: ApplyDecision, _ item: Item, asked: UInt64, staged: StagedContent?, _ rewrite: PossibleRewrite,
         isForced: Bool
     ) throws(ReplicaError) -> Applied {
         switch decision {

@@ -177,7 +177,7 @@ private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Er
 }
 
 private func clear(_ folder: Int32, _ mark: DatalessMark) throws(Errno) {
-    for line in try FolderListing(of: folder, mark: mark).lines {
+    for line in try BackingFolderListing(of: folder, mark: mark).lines {
         if line.status.kind == .folder {
             if line.status.isMountPoint { continue }
             let inner = try line.name.openFolder(in: folder)

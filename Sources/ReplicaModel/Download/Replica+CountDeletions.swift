@@ -55,7 +55,7 @@ extension Replica {
     /// Deletes all items that are set aside.
     func discardAside() throws {
         // Unrecorded rows must not be written later.
-        try record { try AsideRows.removeAll(from: $0) }
+        try record { try SetAsideRows.removeAll(from: $0) }
         try folders.discardDeleted()
     }
 }

@@ -42,7 +42,7 @@ extension Tree {
     @discardableResult
     func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
-        let moment = try errnos { () throws(Errno) in try FolderMoment(of: below) }
+        let moment = try errnos { () throws(Errno) in try NewEntryCheck(of: below) }
         let made = try makeBelow(item, as: name, in: below)
         let status = try errnos { () throws(Errno) in
             try Ownership.inherit(name, in: below, madeAfter: moment, made)
@@ -145,7 +145,7 @@ extension Ownership {
     /// - Returns: The created entry.
     /// - Throws: ESTALE if another one has the name by now.
     fileprivate static func inherit(
-        _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment, _ made: FileIdentity?
+        _ name: FileName, in folder: Int32, madeAfter moment: NewEntryCheck, _ made: FileIdentity?
     ) throws(Errno) -> FileStatus {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             let status = try file.status()

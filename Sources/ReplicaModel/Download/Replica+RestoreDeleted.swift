@@ -10,7 +10,7 @@ extension Replica {
     /// - Returns: How many items are still set aside because they can't be moved back.
     func restoreAllDeleted() throws -> Int {
         try record()
-        let rows = try database.read { try AsideRows.all(in: $0) }
+        let rows = try database.read { try SetAsideRows.all(in: $0) }
         /// The new numbers of folders whose old ones are in use.
         var renumbered: [UInt64: ItemNumber] = [:]
         var left = 0
@@ -39,7 +39,7 @@ extension Replica {
             .map { Incoming(identifier: $0, item: nil, asked: asked) }
         try record { rows in
             try Incoming.write(deletions, anchor: nil, to: rows)
-            for (row, _) in done { try AsideRows.remove(ItemNumber(row.number), from: rows) }
+            for (row, _) in done { try SetAsideRows.remove(ItemNumber(row.number), from: rows) }
         }
     }
 

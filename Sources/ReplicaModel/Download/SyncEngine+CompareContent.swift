@@ -11,7 +11,7 @@ struct ComparedContent {
 
 extension SyncEngine {
     /// The result of the comparison for a noted item.
-    func knownRewrite(_ change: Incoming) -> Rewrite {
+    func knownRewrite(_ change: Incoming) -> PossibleRewrite {
         guard change.rewrite != .no, let item = change.item,
             let compared = state.withLock({ $0.arrivals.compared[item.identifier] }), compared.version == item.version
         else { return change.rewrite }

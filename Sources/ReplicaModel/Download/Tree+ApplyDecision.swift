@@ -3,7 +3,7 @@ internal import SystemPackage
 extension Tree {
     /// Decides what the store's state of an item means for the tree.
     func applyDecision(
-        _ item: Item, staged: StagedContent?, _ rewrite: Rewrite = .no, isForced: Bool
+        _ item: Item, staged: StagedContent?, _ rewrite: PossibleRewrite = .no, isForced: Bool
     ) throws(ReplicaError) -> ApplyDecision {
         let known = try find(item.identifier)
         let parent = try folder(of: item, as: known)

@@ -44,7 +44,7 @@ extension Tree {
     private func demandEmpty(_ place: BackingPath) throws(Errno) {
         let folder = try place.open(CL_O_PATH | O_DIRECTORY)
         defer { close(folder) }
-        guard try FolderListing(of: folder, mark: nil).lines.isEmpty else { throw .directoryNotEmpty }
+        guard try BackingFolderListing(of: folder, mark: nil).lines.isEmpty else { throw .directoryNotEmpty }
     }
 }
 
@@ -80,7 +80,7 @@ extension StateFolders {
     func discardDeleted() throws(Errno) {
         let folder = try openDeleted()
         defer { close(folder) }
-        for line in try FolderListing(of: folder, mark: nil).lines {
+        for line in try BackingFolderListing(of: folder, mark: nil).lines {
             let flags = line.status.kind == .folder ? AT_REMOVEDIR : 0
             try line.name.withCString { (name) throws(Errno) in try Errno.check(unlinkat(folder, name, flags)) }
         }

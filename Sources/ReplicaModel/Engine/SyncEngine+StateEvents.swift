@@ -13,7 +13,7 @@ extension SyncEngine {
     func reportState(after reported: ReportedState?) -> ReportedState? {
         guard replica.events.isHeard else { return nil }
         // If the database can't be read, nothing is reported.
-        guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return reported }
+        guard let here = try? replica.database.read({ try ItemCounts.read(from: $0).here }) else { return reported }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = stateAndReason(isMoving: isMoving)
         let now = ReportedState(state: state, reason: reason, pending: pending, here: here)

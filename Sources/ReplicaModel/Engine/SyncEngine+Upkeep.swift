@@ -39,31 +39,6 @@ extension SyncEngine {
         }
     }
 
-    /// Restores settings and orders from earlier runs.
-    func restore() {
-        replica.recallPins()
-        takeProperties()
-        replica.withTree { tree in
-            tree.store.enforcesCapabilities = options.enforcesCapabilities
-            tree.store.privileges = options.privileges
-        }
-        recordUse()
-        let (reason, isImporting) = replica.standingOrders()
-        let (window, held) = replica.openWindow()
-        state.withLock { state in
-            state.disconnected = reason.map { Disconnection(reason: $0) }
-            state.isImporting = isImporting
-            state.deletions.window = window
-            state.deletions.held = held
-        }
-    }
-
-    /// Adopts the store's properties, which may change when it is first reached.
-    func takeProperties() {
-        let properties = store.properties
-        replica.withTree { $0.store.adopt(properties) }
-    }
-
     /// Requests a pull.
     func askNow() {
         state.withLock { $0.pulls.isWanted = true }
@@ -91,16 +66,6 @@ extension Replica {
         return now() - edited
     }
 
-    /// Unloads unused items if there are many in memory.
-    func unloadIdle() {
-        withTree { tree in
-            guard tree.items.count > Self.mostIdle else { return }
-            tree.unloadFolders(limit: Self.mostIdle)
-        }
-    }
-
-    private static let mostIdle = 50_000
-
     /// Whether files are open for writing.
     var hasWriters: Bool { withTree { !$0.items.writing.isEmpty } }
 
@@ -114,14 +79,5 @@ extension Replica {
         else { return false }
         // If the database can't be read, they are not in sync.
         return (try? database.read { try Incoming.count(in: $0) == 0 }) ?? false
-    }
-
-    /// The state from an earlier run: why the domain is disconnected, and whether an import is running.
-    func standingOrders() -> (disconnected: String?, isImporting: Bool) {
-        // If the database can't be read, there is none.
-        let orders = try? database.read { rows in
-            (try Meta.disconnected.read(from: rows), try Meta.importing.read(from: rows) != nil)
-        }
-        return orders ?? (nil, false)
     }
 }

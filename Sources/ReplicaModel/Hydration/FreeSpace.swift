@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemPackage
 
 /// Caches the free space on the disk, so that not every read queries it.
@@ -22,5 +23,16 @@ struct FreeSpace {
         guard isKept() else { return false }
         bytes -= missing
         return true
+    }
+}
+
+extension StateFolders {
+    /// The number of bytes that this user may still write.
+    func freeBytes() throws(Errno) -> Int64 {
+        var status = Glibc.statvfs()
+        try Errno.check(root.withPlatformString { statvfs($0, &status) })
+        // Some filesystems report unlimited space.
+        let (bytes, isTooMuch) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
+        return isTooMuch ? .max : Int64(clamping: bytes)
     }
 }

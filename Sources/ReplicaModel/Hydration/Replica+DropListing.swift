@@ -43,7 +43,7 @@ extension Replica {
         guard let (mark, numbers) = marked else { return false }
         // Recorded before anything is removed: after a crash it must not look as if the user had deleted the entries.
         do {
-            try record { try FormerNumbers.write(numbers, to: $0) }
+            try record { try FormerInodeNumbers.write(numbers, to: $0) }
         } catch {
             withTree { tree in
                 guard let folder = tree.items[number], folder.evictions == mark else { return }

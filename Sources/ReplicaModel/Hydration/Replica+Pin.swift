@@ -26,7 +26,7 @@ extension Replica {
         let numbers = try? database.read { rows in
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE \(RowCondition.isPinned)")
         }
-        let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
+        let hasFormer = try? database.read { try FormerInodeNumbers.areThere(in: $0) }
         withTree { $0.items.numbers.hasFormer = hasFormer ?? false }
         guard let numbers, !numbers.isEmpty else { return }
         withTree { tree in

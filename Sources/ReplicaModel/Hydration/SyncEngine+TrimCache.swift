@@ -1,7 +1,5 @@
-internal import GRDB
 internal import Glibc
 internal import Logging
-internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
@@ -48,7 +46,7 @@ extension SyncEngine {
         let limits = limits.withLock { $0 }
         var excess: Int64 = 0
         if let limit = limits.most {
-            let here = try replica.database.read { try Counts.read(from: $0) }.here
+            let here = try replica.database.read { try ItemCounts.read(from: $0) }.here
             if here > limit { excess = here - limit + limit / 20 }
         }
         if let wanted = limits.leastFree.map({ min($0, Self.mostFree) }) {
@@ -56,36 +54,5 @@ extension SyncEngine {
             if free < wanted { excess = max(excess, wanted - free + wanted / 20) }
         }
         return excess
-    }
-}
-
-extension StateFolders {
-    /// The number of bytes that this user may still write.
-    func freeBytes() throws(Errno) -> Int64 {
-        var status = Glibc.statvfs()
-        try Errno.check(root.withPlatformString { statvfs($0, &status) })
-        // Some filesystems report unlimited space.
-        let (bytes, isTooMuch) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
-        return isTooMuch ? .max : Int64(clamping: bytes)
-    }
-}
-
-extension Replica {
-    /// Files whose content the store has, least recently used first. A time of use in the future means that the clock
-    /// was set back since, so the order is unknown: such files count as the oldest. All at once: no index has this order, and
-    /// each part would cost as much as all.
-    func evictionCandidates() throws -> [ItemNumber] {
-        let notEvicted: NodeFlags = [.deleted, .createSent, .excluded, .writing, .special, .refused, .reimport]
-        return try database.read { rows in
-            try Int64.fetchAll(
-                rows,
-                sql: """
-                    SELECT number FROM item
-                    WHERE kind = \(kind: .file) AND here > 0 AND dirty = 0 AND flags & \(flags: notEvicted) = 0
-                        AND identifier IS NOT NULL
-                        AND identifier NOT IN (SELECT identifier FROM incoming WHERE item IS NULL AND asked >= 0)
-                    ORDER BY iif(usedAt > ?, 0, usedAt), number
-                    """, arguments: [now()])
-        }.map { ItemNumber(UInt64(bitPattern: $0)) }
     }
 }

@@ -31,7 +31,7 @@ extension Tree {
 
     /// Turns a file into a placeholder.
     /// - Returns: Nil if that is not possible.
-    func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
+    func makePlaceholder(of node: Node, _ line: BackingFolderListing.Line, in folder: Node) -> FileFingerprint? {
         guard let base = node.base, line.status.links == 1 else { return nil }
         do throws(ReplicaError) {
             let place = BackingPath(folder: try descriptor(of: folder), name: line.name)

@@ -2,36 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// The changes of setattr; nil leaves a value unchanged.
-package struct AttributeChange: Sendable {
-    /// The twelve permission bits.
-    package var mode: UInt16?
-    package var user: UInt32?
-    package var group: UInt32?
-    /// In bytes.
-    package var size: Int64?
-    package var accessed: TimeChange?
-    package var modified: TimeChange?
-    /// Set if a file's set-user-ID and set-group-ID bits have to be cleared, as after a write by another user; returns
-    /// whether the caller may keep a set-group-ID bit of a file that its group may not execute (is in the group).
-    package var clearsSetID: (@Sendable (_ group: UInt32) -> Bool)?
-
-    package init() {}
-
-    /// A new time of a file: utimensat(2)'s `UTIME_NOW` or a given one.
-    package enum TimeChange: Sendable, Hashable {
-        case now
-        case to(Timestamp)
-
-        var timespec: Glibc.timespec {
-            switch self {
-            case .now: Glibc.timespec(tv_sec: 0, tv_nsec: CL_UTIME_NOW)
-            case .to(let time): time.timespec
-            }
-        }
-    }
-}
-
 extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, except extending a file whose content is not
     /// completely local.
@@ -52,7 +22,7 @@ extension Replica {
                 }
                 let status: FileStatus
                 do throws(Errno) { status = try file.apply(change) } catch {
-                    // A note that stays only makes a later scan believe that the mount cut the file.
+                    // If the note stays, a later scan only takes the truncation for one through the mount.
                     if isNoted == true { try? file.setXattr(OwnXattr.dataless, to: tree.mark.value) }
                     throw error
                 }
@@ -62,7 +32,7 @@ extension Replica {
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             if !node.fieldsOfReplacement(FileFingerprint(status)).isEmpty {
-                // What took a placeholder's name is left to the scan: the store's content must not be filled into it.
+                // A file that replaced a placeholder is left to the scan: the store's content must not be filled into it.
                 guard node.materialization == .whole else { return tree.entry(of: node, status) }
                 tree.noteContent(FileFingerprint(status), of: node)
             }
@@ -108,42 +78,5 @@ extension HeldFile {
         guard status.mode & taken != 0 else { return status }
         try setMode(status.mode & 0o7777 & ~taken)
         return try self.status()
-    }
-}
-
-extension FileStatus {
-    /// The bits that a write by another user clears. As in the kernel (setattr_should_drop_suidgid), set-group-ID without
-    /// execute permission for the group stays if the writer is in the group.
-    fileprivate func setIDThatGoes(_ mayKeep: (_ group: UInt32) -> Bool) -> UInt32 {
-        guard kind == .file, hasSetID else { return 0 }
-        let isKept = mode & UInt32(S_IXGRP) == 0 && mayKeep(group)
-        return mode & UInt32(isKept ? S_ISUID : S_ISUID | S_ISGID)
-    }
-}
-
-extension Tree {
-    /// Notes on a placeholder that it will be shorter than the store's content, before it is: a crash may come in between.
-    /// - Returns: Whether it was not noted yet, and is now.
-    fileprivate func markTruncation(of node: Node, to size: Int64, _ file: HeldFile) throws(Errno) -> Bool {
-        // An empty file becomes a whole one, which has no mark.
-        guard node.kind == .file, node.materialization != .whole, size > 0, size < node.fingerprint.size else {
-            return false
-        }
-        do throws(Errno) {
-            // Another file in its place has no mark, and gets none.
-            let said = try file.xattr(OwnXattr.dataless)
-            guard mark.believes(said), said != mark.whenTruncated else { return false }
-        } catch .noAttribute {
-            return false
-        }
-        try file.setXattr(OwnXattr.dataless, to: mark.whenTruncated)
-        return true
-    }
-
-    /// Truncated content needs no fetching any more.
-    fileprivate func truncateRanges(_ node: Node, to size: Int64, _ file: HeldFile) {
-        guard node.materialization != .whole else { return }
-        node.ranges.truncate(to: size)
-        if size == 0 { becomeWhole(node, file) }
     }
 }

@@ -21,17 +21,6 @@ package struct OpenFile: Sendable {
     package var isWhole: Bool { placeholder == nil }
 }
 
-/// Whether bytes of a file can be read from its descriptor.
-package enum Presence: Sendable, Hashable {
-    case here
-    /// They have to be fetched by ``Domain/hydrate(_:range:)``.
-    case absent
-    /// The backing file was replaced before any of its content was local: ``Replica/reopen(_:since:)``.
-    case exchanged
-    /// The file was replaced by a newer version since it was opened, before these bytes were here: ESTALE.
-    case stale
-}
-
 extension Replica {
     /// open(2) without `O_CREAT`.
     /// - Returns: A file for which ``closed(_:isWriter:)`` has to be called.
@@ -77,50 +66,6 @@ extension Replica {
     private static func truncate(_ descriptor: Int32, isWriter: Bool) throws(Errno) {
         guard isWriter else { return try HeldFile(descriptor: descriptor).truncate() }
         try Errno.check(ftruncate(descriptor, 0))
-    }
-
-    /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
-    /// - Parameter placeholder: ``OpenFile/placeholder`` of the descriptor; nil if nothing is read from it.
-    package func presence(
-        of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
-    ) -> Presence {
-        withTree { tree in
-            guard let node = tree.items[inode: number] else { return .stale }
-            guard node.generation == generation else { return .stale }
-            guard placeholder == nil || placeholder == node.fingerprint.inode else { return .exchanged }
-            guard node.materialization != .whole else { return .here }
-            guard node.base != nil else { return .stale }
-            let end = min(range.upperBound, node.fingerprint.size)
-            guard range.lowerBound < end else { return .here }
-            return node.ranges.missing(in: range.lowerBound..<end).isEmpty ? .here : .absent
-        }
-    }
-
-    /// The version of the store's content of a file; nil if the store has none.
-    package func contentVersion(of number: ItemNumber) -> String? {
-        withTree { $0.items[inode: number]?.base?.version.content }
-    }
-
-    /// The counterpart of an open: when the last writer closes, its changes are detected.
-    package func closed(_ number: ItemNumber, isWriter: Bool) {
-        try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            guard let node = tree.items[inode: number] else { return }
-            node.opens -= 1
-            if isWriter {
-                node.writers -= 1
-                if node.writers == 0 { tree.removeWriter(node) }
-            }
-            guard node.opens == 0, node.isDeleted || tree.items[node.number] == nil else { return }
-            tree.closeDescriptor(of: node)
-            if node.lookups == 0 { tree.items.remove(inode: number) }
-        }
-    }
-
-    /// Notes that a file was written through a descriptor whose close the kernel does not report.
-    package func settleWriters() {
-        try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            tree.settleWrittenFiles()
-        }
     }
 
     /// A descriptor of the current file, which replaces one opened for reading in `generation`, and its inode number.

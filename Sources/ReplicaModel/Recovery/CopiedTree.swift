@@ -33,7 +33,7 @@ struct CopiedTree {
     }
 
     private func adoptEntries(of number: ItemNumber, in folder: Int32) throws {
-        let found = try FolderListing(of: folder, mark: mark).lines.map { ($0.name, $0) }
+        let found = try BackingFolderListing(of: folder, mark: mark).lines.map { ($0.name, $0) }
         let lines = Dictionary(found, uniquingKeysWith: { first, _ in first })
         for row in try ItemRow.children(of: number, in: rows) {
             guard let line = lines[row.name], line.status.kind == row.kind, !row.flags.contains(.special) else {
@@ -70,7 +70,7 @@ struct CopiedTree {
 
     /// Restores what the copy lacks.
     /// - Throws: ESTALE if it is the copy of another file.
-    private func restore(_ place: BackingPath, of row: ItemRow, _ line: FolderListing.Line) throws(Errno) {
+    private func restore(_ place: BackingPath, of row: ItemRow, _ line: BackingFolderListing.Line) throws(Errno) {
         try place.hold { (file) throws(Errno) in
             if row.kind == .file, row.materialization == .dataless { try empty(file, row) }
             if mayBeEvicted(row) {

@@ -7,14 +7,14 @@ extension Tree {
     func compareEntries(of folder: Node) throws(ReplicaError) {
         guard folder.materialization == .whole || mayHaveLostFiles else { return }
         let below = try descriptor(of: folder)
-        let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
+        let listing = try errnos { () throws(Errno) in try BackingFolderListing(of: below, mark: mark) }
         if folder.materialization != .whole {
             guard !listing.lines.isEmpty else { return }
             // It was listed after its last record: its entries may be the user's.
             folder.materialization = .whole
             askAgain(for: folder)
         }
-        var strangers: [FolderListing.Line] = []
+        var strangers: [BackingFolderListing.Line] = []
         var found: Set<FileName> = []
         for line in listing.lines {
             if let node = folder.children?[line.name], try isStill(node, line) {
@@ -39,7 +39,7 @@ extension Tree {
     }
 
     /// Whether the entry in the backing tree is still the node's file, even if it was rewritten.
-    private func isStill(_ node: Node, _ line: FolderListing.Line) throws(ReplicaError) -> Bool {
+    private func isStill(_ node: Node, _ line: BackingFolderListing.Line) throws(ReplicaError) -> Bool {
         guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
         guard let kind = line.status.kind else { return true }
         guard node.kind == kind else { return false }
@@ -62,7 +62,7 @@ extension Tree {
         scan?.markMissing(node)
     }
 
-    private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
+    private func refresh(_ node: Node, _ line: BackingFolderListing.Line, in folder: Node) {
         var fingerprint = FileFingerprint(line.status)
         let isOtherFile = fingerprint.inode != node.fingerprint.inode
         defer {
@@ -143,7 +143,7 @@ extension Tree {
     }
 
     /// Finds out which item an entry is whose name is unknown.
-    private func adopt(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
+    private func adopt(_ line: BackingFolderListing.Line, in folder: Node) throws(ReplicaError) {
         let kind = line.status.kind
         // At first only the other names of a file can be known.
         let owner = scan?.knewNothing == true && line.status.links < 2 ? nil : try owner(of: line)
@@ -175,7 +175,7 @@ extension Tree {
 
     /// Takes out a placeholder that was never recorded. It contains nothing of the user's and is removed, unless there is data in it: then it is a
     /// copy of a placeholder, with its mark, that a program may have filled, and goes to `kept/`.
-    private func takeOutStray(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
+    private func takeOutStray(_ line: BackingFolderListing.Line, in folder: Node) throws(ReplicaError) {
         let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
         guard let folders = scan?.folders else { return }
         scan?.strays.insert(ItemPlace(folder: folder.number, name: line.name))
@@ -191,7 +191,7 @@ extension Tree {
     /// Restores the item of a placeholder. A file that has the item's former name was taken to be the item, as if it
     /// had been saved over it; instead, the item is where its placeholder is, and that file is new.
     /// - Returns: Whether the placeholder belongs to an item.
-    private func findMovedPlaceholder(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
+    private func findMovedPlaceholder(_ line: BackingFolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
         let fingerprint = FileFingerprint(line.status)
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
         guard let row = rows.first(where: { $0.fingerprint.isSameFile(as: fingerprint) && $0.kind == .file }),
@@ -213,7 +213,7 @@ extension Tree {
     }
 
     /// Links the names of one file to each other, if some of them are new.
-    private func linkNames(of node: Node, _ line: FolderListing.Line) {
+    private func linkNames(of node: Node, _ line: BackingFolderListing.Line) {
         guard line.status.links > 1, line.status.kind == .file else { return }
         guard let other = scan?.linkedBelow[line.status.inode] else {
             scan?.linkedBelow[line.status.inode] = node
@@ -223,7 +223,7 @@ extension Tree {
     }
 
     /// The item to which this backing file belonged when it was last seen.
-    private func owner(of line: FolderListing.Line) throws(ReplicaError) -> Node? {
+    private func owner(of line: BackingFolderListing.Line) throws(ReplicaError) -> Node? {
         let (fingerprint, kind) = (FileFingerprint(line.status), line.status.kind)
         if let lost = scan?.missingNode(fingerprint, kind) { return lost }
         if let other = scan?.linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) {

@@ -4,7 +4,7 @@ internal import SystemPackage
 /// for them, and what was written is kept.
 extension Tree {
     /// Whether another program changed a placeholder's size. A truncation through the mount is noted in the mark.
-    func isResizedBelow(_ node: Node, _ line: FolderListing.Line) -> Bool {
+    func isResizedBelow(_ node: Node, _ line: BackingFolderListing.Line) -> Bool {
         guard let base = node.base, line.isDataless, !line.isTruncated, !node.dirty.contains(.contents) else {
             return false
         }
@@ -14,7 +14,7 @@ extension Tree {
     /// Gives a placeholder the size of the store's content again. Bytes in it are copied to `kept/` first.
     /// - Returns: Nil if that is not possible now: it stays as it is.
     func restorePlaceholder(
-        of node: Node, _ line: FolderListing.Line, in folder: Node
+        of node: Node, _ line: BackingFolderListing.Line, in folder: Node
     ) -> FileFingerprint? {
         // What it holds is nothing of the store's.
         node.materialization = .dataless

@@ -5,7 +5,7 @@ struct NodeIndex {
     /// How many folders are kept open, with a descriptor each.
     private static let mostOpenFolders = 1024
 
-    var numbers: ItemNumbers
+    var numbers: ItemNumberAllocator
     /// All nodes, including tombstones.
     private(set) var byNumber: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may use.
@@ -24,7 +24,7 @@ struct NodeIndex {
     /// The folders below the root that were opened, in that order.
     private var openFolders: [Node] = []
 
-    init(numbers: ItemNumbers) { self.numbers = numbers }
+    init(numbers: ItemNumberAllocator) { self.numbers = numbers }
 
     var count: Int { byNumber.count }
     var values: NodeTable<ItemNumber>.Values { byNumber.values }

@@ -28,7 +28,7 @@ final class Tree {
     ) {
         self.mark = mark
         store = StoreView(names: StoreNames(interim: InterimName(mark: mark.value)))
-        items = NodeIndex(numbers: ItemNumbers(next: nextNumber))
+        items = NodeIndex(numbers: ItemNumberAllocator(next: nextNumber))
         root =
             rootRow?.makeNode(parent: nil, now: clock.now())
             ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)

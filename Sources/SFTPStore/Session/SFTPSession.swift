@@ -15,7 +15,7 @@ final class SFTPSession: Sendable {
     private let hello: SFTPHello
     /// Limits the packets with contents in flight: more would not be faster, and would delay requests that a caller
     /// waits for.
-    let transfers = CallGate(12)
+    let transfers = ConcurrencyLimit(12)
 
     var address: SFTPAddress { connection.address }
     var syncs: Bool { hello.has("fsync@openssh.com") }

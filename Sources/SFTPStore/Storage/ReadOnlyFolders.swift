@@ -20,7 +20,7 @@ final class ReadOnlyFolders: Sendable {
 
     private let folders = Locked<[StoragePath: Writable]>([:])
     /// Modes are changed one at a time.
-    let turn = CallGate(1)
+    let turn = ConcurrencyLimit(1)
 
     /// The mode of a folder as it is without a call of this session.
     /// - Parameter asked: When the server was asked, or before.

@@ -19,7 +19,7 @@ struct FailureText {
         case RemoteStoreError.syncAnchorExpired where request.since != nil:
             named((.anchorExpired, "the anchor has expired or belongs to another list; start again with --since ''"))
         case let error as RemoteStoreError: named((.failed, error.message))
-        case let error as StateFailure: named((.failed, error.message))
+        case let error as DatabaseFailure: named((.failed, error.message))
         default: named((.failed, "\(error)"))
         }
     }

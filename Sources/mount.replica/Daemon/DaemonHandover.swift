@@ -23,7 +23,7 @@ enum DaemonHandover {
                 usleep(pauseMicroseconds)
             } catch let error as RemovalNotFinished {
                 throw ControlFailure(error, of: location)
-            } catch let failure as StateFailure {
+            } catch let failure as DatabaseFailure {
                 throw ControlFailure(.failed, "\(location.state): \(failure.message)")
             } catch let errno as Errno {
                 throw ControlFailure(ErrnoText.reason(errno).code, "\(location.state): \(errno)")

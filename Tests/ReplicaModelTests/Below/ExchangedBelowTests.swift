@@ -179,7 +179,7 @@ import Testing
         try bench.replica.withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number] else { throw .errno(.stale) }
             let below = try tree.descriptor(of: tree.root)
-            let lines = try errnos { () throws(Errno) in try FolderListing(of: below, mark: tree.mark).lines }
+            let lines = try errnos { () throws(Errno) in try BackingFolderListing(of: below, mark: tree.mark).lines }
             guard let line = lines.first(where: { $0.name == FileName("mine") }) else { throw .errno(.stale) }
             exchange("mine", "secret")
             #expect(tree.makePlaceholder(of: node, line, in: tree.root) == nil)

@@ -232,7 +232,7 @@ import Testing
 }
 
 /// An entry that was just created is distinguished from one that was renamed to its name meanwhile.
-@Suite struct FolderMomentTests {
+@Suite struct NewEntryCheckTests {
     @Test func anOldGenerationIsStale() throws {
         let folder = try BenchFolder()
         let path = folder.path.string
@@ -243,7 +243,7 @@ import Testing
         // The next tick of the clock for file timestamps.
         usleep(20_000)
         #expect(utimes(path, nil) == 0)
-        let moment = try FolderMoment(of: descriptor)
+        let moment = try NewEntryCheck(of: descriptor)
         #expect(mkdir(path + "/new", 0o755) == 0)
         try moment.demandNew(try status("new"))
         #expect(rename(path + "/old", path + "/taken") == 0)

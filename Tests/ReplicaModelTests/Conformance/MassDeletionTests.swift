@@ -219,7 +219,7 @@ import Testing
         if isGivenBack {
             try await bench.exchange()
             #expect(try bench.tree().count == 140)
-            let rows = try bench.replica.database.read { try AsideRows.all(in: $0) }
+            let rows = try bench.replica.database.read { try SetAsideRows.all(in: $0) }
             for row in rows { #expect(rename("\(deleted)/\(row.number)", "\(tree)/\(row.name)") == 0) }
         } else {
             let number = try bench.number("f3").rawValue

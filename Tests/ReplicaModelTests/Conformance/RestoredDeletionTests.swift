@@ -62,7 +62,7 @@ import Testing
             if try bench.domain.report().state != .held { #expect(try bench.tree()["d0/"] == nil) }
         }
         #expect(try bench.tree() == tree)
-        #expect(try bench.replica.database.read { try AsideRows.count(in: $0) } == 0)
+        #expect(try bench.replica.database.read { try SetAsideRows.count(in: $0) } == 0)
         if !isKnown { #expect(try self.numbers(bench) == numbers) }
         #expect(try folders.map { try bench.status($0).st_mode } == modes)
         // It is unchanged for the database, too.
@@ -125,6 +125,6 @@ import Testing
         try await bench.settle()
         #expect(try bench.tree().count == 288)
         #expect(try FileManager.default.contentsOfDirectory(atPath: deleted).isEmpty)
-        #expect(try bench.replica.database.read { try AsideRows.count(in: $0) } == 0)
+        #expect(try bench.replica.database.read { try SetAsideRows.count(in: $0) } == 0)
     }
 }

@@ -71,7 +71,7 @@ import Threads
         }
         try Self.recordAtSecondAttempt(bench)
         let (superseded, aside) = try bench.replica.database.read { rows in
-            (try SupersededRows.of(identifier, before: .max, in: rows), try AsideRows.all(in: rows))
+            (try SupersededRows.of(identifier, before: .max, in: rows), try SetAsideRows.all(in: rows))
         }
         #expect(superseded.map(\.number) == [number.rawValue])
         #expect(aside.map(\.number) == [number.rawValue])

@@ -75,17 +75,17 @@ import Testing
         let database = try ReplicaDatabase(path: path)
         try database.read { rows in
             let found = [
-                try ItemRow.withOther(inodeNumber: ItemNumber(5), in: rows), try AsideRows.all(in: rows),
+                try ItemRow.withOther(inodeNumber: ItemNumber(5), in: rows), try SetAsideRows.all(in: rows),
                 try SupersededRows.of(ItemIdentifier("i"), before: 1, in: rows),
             ]
             #expect(found.map { $0.map(\.number) } == [[7], [7], [7]])
             #expect(found.map { $0.map(\.inodeNumber) } == [[5], [5], [5]])
             #expect(try Int64.fetchAll(rows, sql: "SELECT inodeNumber FROM setHistory") == [5])
-            #expect(try Counts.read(from: rows).items == 2)
-            #expect(try Counts.read(from: rows).localOnly == 1)
+            #expect(try ItemCounts.read(from: rows).items == 2)
+            #expect(try ItemCounts.read(from: rows).localOnly == 1)
         }
         try database.write { try $0.execute(sql: "UPDATE item SET flags = \(flags: .deleted)") }
-        #expect(try database.read { try Counts.read(from: $0) }.items == 0)
+        #expect(try database.read { try ItemCounts.read(from: $0) }.items == 0)
         try database.close()
     }
 

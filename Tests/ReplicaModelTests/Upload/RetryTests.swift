@@ -170,7 +170,7 @@ import Threads
         }
         #expect(try await bench.read("x") == "one")
         // The failed attempts left no files.
-        #expect(try FolderListing(of: try bench.folders.openStaging(), mark: nil).lines.isEmpty)
+        #expect(try BackingFolderListing(of: try bench.folders.openStaging(), mark: nil).lines.isEmpty)
         bench.store.setHooks()
         bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
         try await bench.send(after: 1)

@@ -1,0 +1,77 @@
+internal import Glibc
+internal import SystemPackage
+
+/// The files that programs have open for writing.
+extension Tree {
+    /// A program opened the file for writing.
+    func addWriter(_ node: Node) {
+        node.writers += 1
+        items.writing[node.number] = node
+        if node.writers == 1 { note(node) }
+    }
+
+    /// The last writer closed the file.
+    func removeWriter(_ node: Node) {
+        settle(node)
+        forgetSyncedWriter(node)
+        // An edited file is checked when it is sent.
+        node.mayBeMapped = !node.dirty.contains(.contents) && isOpenForWriting(node)
+        if !node.mayBeMapped { stopWatching(node) }
+    }
+
+    /// The writer whose writes are synced one by one has closed the file, or it is another file by now. What it has written is synced.
+    func forgetSyncedWriter(_ node: Node) {
+        guard node.hasSyncedWriter else { return }
+        node.hasSyncedWriter = false
+        for name in items.names(of: node) where name.isInFlight && name.dirtySinceSent.contains(.contents) {
+            name.syncedSinceSent = min(name.syncedSinceSent ?? 1, 1)
+        }
+        for name in items.names(of: node) where name.syncedSize != nil && !name.dirty.contains(.contents) {
+            name.syncedSize = nil
+            note(name)
+        }
+    }
+
+    /// Settles all files that are or may be written.
+    func settleWrittenFiles() {
+        for node in items.writing.values { settleWrittenFile(node) }
+    }
+
+    /// Settles a file, and stops watching it if no process has it open for writing any more.
+    func settleWrittenFile(_ node: Node) {
+        settle(node)
+        // Also one that was open when the last run ended, but not before it is compared.
+        guard scan == nil, items.writing[node.number] != nil, node.writers == 0, !isOpenForWriting(node) else { return }
+        node.mayBeMapped = false
+        // The last stores may have come after the check.
+        settle(node)
+        stopWatching(node)
+    }
+
+    /// Notes it if a process can write to a file that nobody has open for writing.
+    func watchMapping(of name: Node, _ file: HeldFile) {
+        let node = items.holder(of: name)
+        guard node.writers == 0, !node.mayBeMapped, file.isOpenForWriting else { return }
+        node.mayBeMapped = true
+        items.writing[node.number] = node
+        note(node)
+    }
+
+    private func stopWatching(_ node: Node) {
+        items.writing[node.number] = nil
+        node.flags.remove(.writing)
+        note(node)
+    }
+
+    private func isOpenForWriting(_ node: Node) -> Bool {
+        guard node.kind == .file, !node.isDeleted, node.parent != nil else { return false }
+        do throws(ReplicaError) {
+            let place = try place(of: node)
+            let file = try errnos { () throws(Errno) in try place.open(O_RDONLY) }
+            defer { close(file) }
+            return HeldFile(descriptor: file, isReadable: true).isOpenForWriting
+        } catch {
+            return false  // The backing file is gone.
+        }
+    }
+}
