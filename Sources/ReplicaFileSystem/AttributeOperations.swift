@@ -54,14 +54,14 @@ extension DomainFileSystem {
                 }
                 return entry
             }
-            return try setAttributes(changes, of: NodeNumber.item(node), file, Writer(context))
+            return try setAttributes(changes, of: NodeNumber.item(node), file, WriterPrivileges(context))
         } send: { reply, entry in
             reply.send(Attributes(entry.status), timeout: entry.timeout)
         }
     }
 
     private func setAttributes(
-        _ changes: AttributeChanges, of item: KernelItem, _ file: OpenedItem?, _ writer: Writer
+        _ changes: AttributeChanges, of item: KernelItem, _ file: OpenedItem?, _ writer: WriterPrivileges
     ) throws(ReplicaError) -> ReplicaModel.Entry {
         var change = AttributeChange()
         change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
@@ -79,19 +79,6 @@ extension DomainFileSystem {
         if changes.killPrivileges { change.clearsSetID = writer.keepsSetGroupID }
         guard !change.isEmpty else { return try replica.attributes(of: item) }
         return try replica.setAttributes(change, of: item)
-    }
-
-    /// Clears set-user-ID and set-group-ID, if set, like a write by another user. A file that was replaced since it was
-    /// opened is left to the kernel, which clears the bits at the write below.
-    func clearSetID(of item: KernelItem, for writer: Writer) throws(ReplicaError) {
-        do throws(ReplicaError) {
-            guard try replica.attributes(of: item).status.hasSetID else { return }
-            var change = AttributeChange()
-            change.clearsSetID = writer.keepsSetGroupID
-            _ = try replica.setAttributes(change, of: item)
-        } catch .errno(.stale) {
-            return
-        }
     }
 }
 

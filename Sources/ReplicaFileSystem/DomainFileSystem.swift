@@ -19,9 +19,9 @@ package final class DomainFileSystem: FileSystem {
     let files = HandleTable<OpenedItem>()
     let listings = ListingCache()
     let inodes = OpenInodes()
-    let ownCalls = OwnCalls()
+    let ownCalls = PresentationThreads()
     /// Data requests that reached the daemon, for tests and statistics.
-    package let traffic = Traffic()
+    package let traffic = DataRequestCounts()
     private let current = Locked<Session?>(nil)
 
     /// A filesystem over `replica`.
@@ -67,15 +67,6 @@ package final class DomainFileSystem: FileSystem {
 
     package func forget(_ nodes: UnsafeBufferPointer<Forget>) {
         for node in nodes { replica.forget(NodeNumber.number(node.node), count: node.count) }
-    }
-
-    package func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
-        ownCalls.prove(context.pid)
-        var status = Glibc.statvfs()
-        guard statvfs(replica.folders.tree.string, &status) == 0 else { return reply.fail(.last) }
-        // The daemon's own calls only find out which filesystem they reach.
-        if ownCalls.ticket(of: context.pid) == nil, let usage = source.usage() { status.show(usage) }
-        reply.send(Statistics(status))
     }
 }
 

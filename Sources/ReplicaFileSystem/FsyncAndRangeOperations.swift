@@ -85,12 +85,6 @@ extension DomainFileSystem {
         }
     }
 
-    /// For these calls the kernel does not tell whether set-user-ID and set-group-ID may be kept.
-    private func clearSetIDUnlessKept(of item: KernelItem, by context: RequestContext) throws(ReplicaError) {
-        let writer = Writer(context)
-        if !writer.keepsSetID { try clearSetID(of: item, for: writer) }
-    }
-
     // MARK: Descriptors
 
     private func checkWhole(_ file: OpenedItem) throws(ReplicaError) {

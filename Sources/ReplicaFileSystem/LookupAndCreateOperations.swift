@@ -14,7 +14,7 @@ extension DomainFileSystem {
             do throws(ReplicaError) {
                 return FuseMount.Entry(try replica.lookup(name, in: NodeNumber.item(parent)))
             } catch .errno(.noSuchFileOrDirectory) {
-                return .negative(timeout: Timeout.long)
+                return .negative(timeout: CacheTimeout.long)
             }
         } send: { reply, entry in
             reply.send(entry)

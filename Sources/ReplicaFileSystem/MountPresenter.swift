@@ -13,12 +13,12 @@ internal import Threads
 final class MountPresenter: Presenter {
     private let mountpoint: String
     private let replica: Replica
-    private let calls: OwnCalls
+    private let calls: PresentationThreads
     private let notifier: Notifier
     /// Folders with abandoned calls that are still in progress, and their number.
     private let stuck = Locked<[ItemNumber: Int]>([:])
 
-    init(mountpoint: String, replica: Replica, calls: OwnCalls, notifier: Notifier) {
+    init(mountpoint: String, replica: Replica, calls: PresentationThreads, notifier: Notifier) {
         self.mountpoint = mountpoint
         self.replica = replica
         self.calls = calls

@@ -17,7 +17,7 @@ extension DomainFileSystem {
             let below = try openFile(item, flags, isAppending: options.flags & O_APPEND != 0)
             let opened = try enter(node, below)
             if below.isWriter, flags & (O_SYNC | O_DSYNC) != 0 { try recordDurably() }
-            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: item, for: Writer(context)) }
+            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: item, for: WriterPrivileges(context)) }
             return opened
         } send: { [self] reply, opened in
             if !reply.send(opened) { release(opened.handle) }

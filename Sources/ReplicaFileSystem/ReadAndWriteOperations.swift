@@ -47,7 +47,7 @@ extension DomainFileSystem {
         traffic.countWrite()
         guard let file = files[handle], file.descriptor >= 0 else { return reply.fail(.badFileDescriptor) }
         let outcome = Result { () throws(ReplicaError) in
-            if options.killPrivileges { try clearSetID(of: file.item, for: Writer(context)) }
+            if options.killPrivileges { try clearSetID(of: file.item, for: WriterPrivileges(context)) }
             try file.write(buffer, at: offset)
         }
         switch outcome {

@@ -1,5 +1,19 @@
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
+internal import SystemPackage
+
+/// df(1).
+extension DomainFileSystem {
+    package func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
+        ownCalls.prove(context.pid)
+        var status = Glibc.statvfs()
+        guard statvfs(replica.folders.tree.string, &status) == 0 else { return reply.fail(.last) }
+        // The daemon's own calls only find out which filesystem they reach.
+        if ownCalls.ticket(of: context.pid) == nil, let usage = source.usage() { status.show(usage) }
+        reply.send(Statistics(status))
+    }
+}
 
 extension Glibc.statvfs {
     /// Shows the space of the store instead of that of the local disk.

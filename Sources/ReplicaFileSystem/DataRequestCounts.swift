@@ -2,7 +2,7 @@ internal import ReplicaModel
 internal import Threads
 
 /// Counts the data requests that reach the daemon, which excludes files that the kernel reads and writes directly.
-package final class Traffic: Sendable {
+package final class DataRequestCounts: Sendable {
     private let counts = Locked((reads: 0, writes: 0))
 
     /// The number of read requests.

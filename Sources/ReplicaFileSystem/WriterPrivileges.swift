@@ -1,7 +1,7 @@
 internal import FuseMount
 
 /// The process that changes a file's bytes or owner, as far as it matters for set-user-ID and set-group-ID bits.
-struct Writer: Sendable {
+struct WriterPrivileges: Sendable {
     private let user: UInt32
     private let group: UInt32
     private let thread: Int32

@@ -3,7 +3,7 @@ internal import Threads
 
 /// The threads of this process that carry out remote changes through the mount: their requests are answered with
 /// the prepared change. By thread, so that this process's other requests are handled normally.
-final class OwnCalls: Sendable {
+final class PresentationThreads: Sendable {
     private struct Call {
         /// The change that the thread's request is for. An abandoned request that arrives late must not carry out a
         /// later change at the same place.
