@@ -227,9 +227,10 @@ import Threads
             let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
             let now = Int64(Date().timeIntervalSince1970)
             let (new, old) = ([now, now - 80_000], now - 200_000)
-            let own = OwnName.made(old)
-            let young = new.map { OwnName.made($0).description } + ["x.12345678\(OwnName.suffix(now))", "\(own)"]
-            let stale = [OwnName.made(old).description, "x.12345678\(OwnName.suffix(old))"]
+            let own = TemporaryName.made(old)
+            let young =
+                new.map { TemporaryName.made($0).description } + ["x.12345678\(TemporaryName.suffix(now))", "\(own)"]
+            let stale = [TemporaryName.made(old).description, "x.12345678\(TemporaryName.suffix(old))"]
             let others = [".replica-tmp-7", "x.12345678.replica-tmp"]
             _ = scratch.storage.underWay.withLock { $0.insert(StoragePath([own])) }
             for name in young + stale + others {
@@ -246,11 +247,11 @@ import Threads
 
     /// A file being sent has the day in its name, and finally its own name.
     @Test func namesOfTransfersContainTheirStart() {
-        #expect(OwnName.start(OwnName.made(1_700_000_000)) == 1_700_000_000)
-        #expect(OwnName.suffix(1_700_000_000).utf8.count == 16)
-        #expect(OwnName.start(FileName("a" + OwnName.suffix(1_700_000_000))) == 1_700_006_400)
+        #expect(TemporaryName.start(TemporaryName.made(1_700_000_000)) == 1_700_000_000)
+        #expect(TemporaryName.suffix(1_700_000_000).utf8.count == 16)
+        #expect(TemporaryName.start(FileName("a" + TemporaryName.suffix(1_700_000_000))) == 1_700_006_400)
         for name in [".replica-tmp-", ".replica-tmp-7", ".replica-tmp-99999999999999-x", "a.replica-tmp", "a"] {
-            #expect(OwnName.start(FileName(name)) == nil, "\(name)")
+            #expect(TemporaryName.start(FileName(name)) == nil, "\(name)")
         }
     }
 

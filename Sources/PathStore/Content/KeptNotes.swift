@@ -35,7 +35,7 @@ package struct KeptNotes<Note: Codable & Sendable>: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         guard names.count >= Self.most else { return }
         func age(_ name: String) -> Date {
-            // One that is gone is the oldest.
+            // A note that is gone counts as the oldest.
             let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
             return attributes?[.modificationDate] as? Date ?? .distantPast
         }

@@ -2,24 +2,6 @@ internal import GRDB
 internal import ReplicaModel
 internal import Threads
 
-/// A new entry at a path.
-private struct Arrival: Sendable {
-    var parent: Int64
-    var entry: PathEntry
-    var path: StoragePath { entry.path }
-
-    /// The properties by which a renamed file is matched; nil for entries that can't be matched.
-    var likeness: Likeness? {
-        guard entry.kind == .file, entry.size > 0, let version = entry.version else { return nil }
-        return Likeness(version: version, size: entry.size)
-    }
-}
-
-private struct Likeness: Hashable {
-    var version: String
-    var size: Int64
-}
-
 extension PathStore {
     /// Compares listed folders with the table. A new entry is matched by its identity, its mark, or if it is the only
     /// one with its version and size; otherwise it gets a new identifier. A missing item goes to limbo once its absence
@@ -117,31 +99,6 @@ extension PathStore {
         }
     }
 
-    /// The missing item that a new entry is.
-    private func knownElsewhere(
-        _ arrival: Arrival, isOnly: Bool
-    ) async throws(RemoteStoreError) -> (row: PathRow, isByLikeness: Bool)? {
-        if let identity = arrival.entry.identity {
-            let rows = try table.read { try $0.rows(where: "identity = ?", [identity]) }
-            for row in rows where row.isSame(as: arrival.entry) {
-                guard let former = try path(of: row.id) else { return (row, false) }
-                // An additional name of the same file is another item.
-                let there = try await present(former)
-                if there?.identity != identity { return (row, false) }
-            }
-            return nil
-        }
-        let limbo = try table.read { try $0.rows(where: "parent = ?", [PathRow.limbo]) }
-        if let mark = arrival.entry.attributes.mark, let row = limbo.first(where: { $0.mark == mark }) {
-            return row.isSame(as: arrival.entry) ? (row, false) : nil
-        }
-        guard isOnly, let likeness = arrival.likeness else { return nil }
-        let alike = limbo.filter { row in
-            row.kind == .file && row.size == likeness.size && row.version == likeness.version
-        }
-        return alike.count == 1 ? (alike[0], true) : nil
-    }
-
     /// Creates an item for a new entry.
     func mint(_ entry: PathEntry, in parent: Int64, _ database: Database) throws -> PathRow {
         guard let name = entry.path.name else { throw RemoteStoreError.serverUnreachable }
@@ -155,35 +112,6 @@ extension PathStore {
         row.seenAt = seen(entry)
         try database.change(&row, isOther: true, isExact: !hasGrain, epoch: table.epoch)
         return row
-    }
-
-    /// Calls `body` for each element, with the storage's concurrency.
-    func inParallel<Element: Sendable>(
-        _ elements: [Element], _ body: @escaping @Sendable (Element) async throws(RemoteStoreError) -> Void
-    ) async throws(RemoteStoreError) {
-        let limit = properties.concurrency
-        let failure = await withTaskGroup(of: RemoteStoreError?.self) { group in
-            var (next, failure): (Int, RemoteStoreError?) = (0, nil)
-            func start() {
-                let element = elements[next]
-                next += 1
-                group.addTask {
-                    do throws(RemoteStoreError) {
-                        try await body(element)
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
-            }
-            while next < min(limit, elements.count) { start() }
-            while let answer = await group.next() {
-                failure = failure ?? answer
-                if failure == nil, next < elements.count { start() }
-            }
-            return failure
-        }
-        if let failure { throw failure }
     }
 }
 

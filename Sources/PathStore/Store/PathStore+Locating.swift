@@ -137,7 +137,7 @@ extension PathStore {
 
     /// The hash of a file's current content; nil if its version has changed.
     func hash(of path: StoragePath, _ row: PathRow) async throws(RemoteStoreError) -> [UInt8]? {
-        let spool = try SpoolSink(in: folder, limit: row.size)
+        let spool = try HashingSink(in: folder, limit: row.size)
         do throws(PathStorageError) {
             _ = try await storage.read(path, version: row.version, range: nil, into: spool)
         } catch {

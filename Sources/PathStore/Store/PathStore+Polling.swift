@@ -10,7 +10,7 @@ extension PathStore {
     func compareListed(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
         do throws(RemoteStoreError) {
             try await compare(everywhere: everywhere, also: folder)
-            // One that was wanted meanwhile is still to come.
+            // A poll that was requested meanwhile is still to come.
             attention.withLock { if !$0.isSignalledEverywhere { $0.fullPollsLeft = 0 } }
         } catch {
             // Somebody still waits for it. A storage that can't list all at once is not asked for that for ever.

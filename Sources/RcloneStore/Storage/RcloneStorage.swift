@@ -98,12 +98,12 @@ package final class RcloneStorage: PathStorage {
     // MARK: Names
 
     /// The prefix of the store's internal files, and the suffix of files that rclone has not written completely.
-    static let (ownPrefix, partialSuffix) = (OwnName.prefix, OwnName.suffix)
+    static let (ownPrefix, partialSuffix) = (TemporaryName.prefix, TemporaryName.suffix)
     /// The file that keeps an empty folder, if the remote has no empty folders.
     static let folderMark = FileName(".replica-folder")
 
     static func isOwn(_ name: FileName) -> Bool {
-        name == folderMark || OwnName.isOne(name)
+        name == folderMark || TemporaryName.isOne(name)
     }
 
     /// A path in rclone's form.

@@ -104,7 +104,7 @@ extension PathStore {
             if !isNoted(known) { rootMemory.withLock { $0.listed = Set(there.map(\.row.id)) } }
             return
         }
-        // What is there under its own name was judged already.
+        // The entries under their own names were checked already.
         let former = Set(there.filter { $0.row.isSame(as: $0.entry) }.map(\.row.name))
         let strangers = entries.filter { !former.contains($0.key) }.map(\.value)
         if try await isRenamed(known.filter { !former.contains($0.name) }, to: strangers) { return }
@@ -119,7 +119,7 @@ extension PathStore {
 
     /// Whether entries prove that it is the same storage: one of them is unchanged, and is not of a name that many disks have.
     private func proves(_ there: [(row: PathRow, entry: PathEntry)], of known: [PathRow]) -> Bool {
-        // One that was created just now may be on whatever is there.
+        // An item that was created just now may be on another disk.
         guard isNoted(known) else { return false }
         let isAllCommon = known.allSatisfy { Self.isCommon($0.name) }
         return there.contains { isSame($0.row, $0.entry) && (isAllCommon || !Self.isCommon($0.row.name)) }

@@ -5,7 +5,7 @@ internal import SystemPackage
 internal import Threads
 
 /// Receives a content in an unnamed file, to be hashed: storages may send bytes in any order.
-final class SpoolSink: ContentSink {
+final class HashingSink: ContentSink {
     private let file: Int32
     private let limit: Int64
 

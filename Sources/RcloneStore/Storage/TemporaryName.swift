@@ -3,7 +3,7 @@ import ReplicaModel
 
 /// Names of the store's temporary files on a remote. They contain the day of creation, because the times of these files
 /// are those of their contents.
-enum OwnName {
+enum TemporaryName {
     /// The prefix of such names, and the suffix of files that rclone has not written completely; the suffix is followed
     /// by four digits, the day.
     static let (prefix, suffix) = (".replica-tmp-", ".replica-tmp")
