@@ -191,9 +191,9 @@ package final class StoreServer: Sendable {
 
     private func fetch(_ id: Int64, _ call: ServedCall) async throws(PathStorageError) -> PathEntry {
         guard let name = call.file else { throw .unsupported("no spool file") }
-        let sink: SpoolFile
+        let sink: SpoolFileSink
         do throws(RemoteStoreError) {
-            sink = try SpoolFile("\(spool)/\(name)", range: call.range) { [writer] place in
+            sink = try SpoolFileSink("\(spool)/\(name)", range: call.range) { [writer] place in
                 writer.write(ServedAnswer(id: id, wrote: [place.lowerBound, place.upperBound - place.lowerBound]))
             }
         } catch {

@@ -6,18 +6,18 @@ import ReplicaControl
 /// A mount(8) helper and, when started by itself, a domain's daemon. Synchronous: nothing here needs a thread.
 @main enum Main {
     static func main() {
-        Background.occupyStandardDescriptors()
+        BackgroundStart.occupyStandardDescriptors()
         let words = arguments
-        if words.first == Array(StoreLaunch.mark.utf8) {
-            StoreLaunch.become(words.dropFirst().map { String(decoding: $0, as: UTF8.self) })
+        if words.first == Array(StoreSandbox.mark.utf8) {
+            StoreSandbox.become(words.dropFirst().map { String(decoding: $0, as: UTF8.self) })
         }
-        let isStarted = words.first.map { $0 == Background.mark } ?? false
+        let isStarted = words.first.map { $0 == BackgroundStart.mark } ?? false
         let service = SystemdSettings.take()
         let invocation: Invocation
         let given = isStarted ? Array(words.dropFirst()) : words
         do throws(MountUsageError) { invocation = try Invocation(given) } catch {
             if Invocation.isForCommand(given) {
-                Background.stay(caller: .command).failed(ControlFailure(.usage, error.message))
+                BackgroundStart.stay(caller: .command).failed(ControlFailure(.usage, error.message))
             }
             StandardError.say(error.message)
             exit(error.status.rawValue)
@@ -40,14 +40,14 @@ import ReplicaControl
     /// Forwards the request to the running daemon, or starts one; runs it in this process if this process becomes the daemon
     /// or the user waits.
     private static func run(_ invocation: Invocation, isStarted: Bool, _ service: SystemdSettings) {
-        var caller = Background.Caller.command
+        var caller = BackgroundStart.Caller.command
         if case .mount = invocation { caller = .mount }
-        var background = Background.stay(caller: caller)
+        var background = BackgroundStart.stay(caller: caller)
         do {
             if isStarted {
-                background = try Background.take(caller: caller)
+                background = try BackgroundStart.take(caller: caller)
             } else if !invocation.isDoneHere {
-                try Background.start(arguments: arguments, caller: caller)
+                try BackgroundStart.start(arguments: arguments, caller: caller)
             }
             let directories = DomainDirectory.searchPath(environment: environment)
             if case .mount(let request) = invocation, request.options.isRemount, !request.isFake {
@@ -64,7 +64,7 @@ import ReplicaControl
             if !isStarted { service.complaints.forEach(StandardError.say) }
             // All paths relative to the caller's directory were resolved above.
             if isStarted { chdir("/") }
-            Launch.run(plan, background, isStarted ? SystemdSettings() : service)
+            DaemonLaunch.run(plan, background, isStarted ? SystemdSettings() : service)
         } catch {
             background.failed(ControlFailure(error))
         }

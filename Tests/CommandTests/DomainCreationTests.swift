@@ -27,7 +27,7 @@ import Threads
         var log = Logger(label: "replica")
         log.logLevel = .critical
         do {
-            let (daemon, server) = try Launch.bringUp(plan, creation, log)
+            let (daemon, server) = try DaemonLaunch.bringUp(plan, creation, log)
             daemon.finish()
             daemon.runUntilEnd { server.stop() }
         } catch {

@@ -89,7 +89,7 @@ import Threads
             let plan = try #require(try DaemonPlan(try Invocation(words), in: [root]))
             var log = Logger(label: "replica")
             log.logLevel = .critical
-            let (daemon, server) = try Launch.bringUp(plan, DomainCreation(), log)
+            let (daemon, server) = try DaemonLaunch.bringUp(plan, DomainCreation(), log)
             daemon.finish()
             let failure = #expect(throws: ControlFailure.self) {
                 try daemon.mount(at: folder.path, MountOptions(), isOnlyReason: false)

@@ -39,8 +39,8 @@ import Testing
     /// Times come from outside, and may have any value.
     @Test func theDifferenceOfExtremeTimesSaturates() {
         let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
-        #expect(KeptTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
-        #expect(KeptTrial.distance(first, last) == .max && KeptTrial.distance(last, last) == 0)
+        #expect(RoundTripTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
+        #expect(RoundTripTrial.distance(first, last) == .max && RoundTripTrial.distance(last, last) == 0)
     }
 
     /// A store that checks and then writes, but declares that it does so in one step.

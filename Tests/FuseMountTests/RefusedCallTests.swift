@@ -70,7 +70,7 @@ private func walk(_ calls: RefusedCalls) -> [Int32] {
     ]
     return paths.map { path in
         do throws(Errno) {
-            close(try Place.open(path))
+            close(try HeldMountpoint.open(path))
             return 0
         } catch {
             return error.rawValue

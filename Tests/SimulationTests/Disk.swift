@@ -20,7 +20,7 @@ enum Disk {
     static func entries(_ root: FilePath) throws -> [String: Entry] {
         var found: [String: Entry] = [:]
         func walk(_ folder: Int32, _ path: String) throws {
-            for line in try FolderListing(of: folder, mark: nil).lines {
+            for line in try BackingFolderListing(of: folder, mark: nil).lines {
                 let place = BackingPath(folder: folder, name: line.name)
                 let here = path + line.name.description
                 // No mark is no error: the content is here then.

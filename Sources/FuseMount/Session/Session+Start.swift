@@ -1,27 +1,12 @@
 internal import CFuse
 internal import Threads
 
-/// INIT flags of <linux/fuse.h> that libfuse 3.14 doesn't pass on.
-private enum KernelFlag {
-    static let parallelDirectoryOperations: UInt64 = 1 << 18
-    static let handleKillPrivilegesV2: UInt64 = 1 << 28
-    static let longSetxattr: UInt64 = 1 << 29
-    static let directIOAllowMmap: UInt64 = 1 << 36
-    static let passthrough: UInt64 = 1 << 37
-    static let overIOUring: UInt64 = 1 << 41
-}
-
-/// How many read-aheads and write-backs may be in flight: parked reads must not block the others.
-private let maxBackground: UInt32 = 1024
-/// libfuse's buffers and ours hold this and the headers.
-private let maxWrite: UInt32 = 1 << 20
-
 extension Session {
     /// Answers the kernel's INIT: on a worker, before every other request.
     func start(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
-        connection.pointee.max_write = min(connection.pointee.max_write, maxWrite)
-        connection.pointee.max_background = maxBackground
-        connection.pointee.congestion_threshold = maxBackground / 4 * 3
+        connection.pointee.max_write = min(connection.pointee.max_write, RequestLimits.maxWrite)
+        connection.pointee.max_background = RequestLimits.maxBackground
+        connection.pointee.congestion_threshold = RequestLimits.maxBackground / 4 * 3
         let offered = cfuse_init_offered()
         let hasRings = makeRings(offered: offered)
         var wanted = UInt32(FUSE_CAP_DONT_MASK)

@@ -34,7 +34,7 @@ public final class Session: Sendable {
     /// A filesystem may take it while holding its own locks.
     let state = Locked(State(), rank: .innermost)
     /// Used in the same way, for one file at a time.
-    let registrar = Locked(Registrar(), rank: .innermost)
+    let registrar = Locked(BackingFileRegistrar(), rank: .innermost)
 
     /// Creates a session; nothing is mounted yet.
     /// - Throws: If the options are invalid.
@@ -67,7 +67,7 @@ public final class Session: Sendable {
             throw MountError("\(path): this session was mounted before")
         }
         let place: Int32
-        do throws(Errno) { place = try Place.openLiving(path) } catch {
+        do throws(Errno) { place = try HeldMountpoint.openLiving(path) } catch {
             let isLink = error == .tooManySymbolicLinkLevels
             throw MountError("\(path): \(isLink ? "a symbolic link is on the way" : "\(error)")")
         }

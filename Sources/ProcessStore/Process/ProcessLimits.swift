@@ -29,7 +29,7 @@ package struct ProcessLimits: Sendable {
     /// The number of bytes of such a line that are logged.
     package var errorLineLength = 500
 
-    /// Whether this program becomes the store (``StoreLaunch``), as `mount.replica` can.
+    /// Whether this program becomes the store (``StoreSandbox``), as `mount.replica` can.
     package var isLaunched = false
 
     /// The limits of the protocol.

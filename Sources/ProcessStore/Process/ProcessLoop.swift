@@ -20,10 +20,10 @@ struct ProcessLoop {
     private let limits: ProcessLimits
     private let log: Logger
     private let begin = ContinuousClock.now
-    private var ending: ProcessEnding
+    private var ending: ProcessTermination
     private var failure: StoreFailure?
     private var lines: LineBuffer
-    private var errors: ErrorOutput
+    private var errors: StandardErrorLog
     private var conversation: Conversation
     private var now = ContinuousClock.now
     /// When its output ended: if the process has ended, its exit status is known in a moment.
@@ -35,9 +35,9 @@ struct ProcessLoop {
         self.process = process
         self.log = log
         limits = process.limits
-        ending = ProcessEnding(farewell: limits.farewell, termination: limits.termination)
+        ending = ProcessTermination(farewell: limits.farewell, termination: limits.termination)
         lines = LineBuffer(limit: limits.longestLine)
-        errors = ErrorOutput(log, limits)
+        errors = StandardErrorLog(log, limits)
         conversation = Conversation(process, signal: signal)
     }
 

@@ -26,14 +26,14 @@ package struct StoreProgram: Sendable {
 
     /// Its command line.
     /// - Parameters:
-    ///   - isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling thread then.
+    ///   - isLaunched: Whether this program runs first and becomes the store (``StoreSandbox``). It ends with the calling thread then.
     ///   - folders: The store's own.
     func call(isLaunched: Bool, folders: [String], environment: [String]) -> ProgramCall {
         // By the descriptor and not by the name, so that the checked file runs.
         let own = file == nil ? path.string : "\(CL_DESCRIPTORS)3"
         return ProgramCall(
             path: isLaunched ? "/proc/self/exe" : own,
-            words: [name] + (isLaunched ? StoreLaunch.arguments(own, name: name, folders: folders) : []),
+            words: [name] + (isLaunched ? StoreSandbox.arguments(own, name: name, folders: folders) : []),
             environment: environment, file: file)
     }
 }

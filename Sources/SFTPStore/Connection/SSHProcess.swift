@@ -14,9 +14,9 @@ struct SSHProcess {
     private let connection: SFTPConnection
     private let limits: ConnectionLimits
     private let begin = ContinuousClock.now
-    private var ending: ProcessEnding
+    private var ending: ProcessTermination
     private var packets = PacketBuffer()
-    private var complaint = SSHComplaint()
+    private var complaint = SSHErrorMessages()
     private var hasGreeted = false
     private var now = ContinuousClock.now
     /// When the last answer came, or no answer was pending.
@@ -31,7 +31,7 @@ struct SSHProcess {
     init(_ connection: SFTPConnection) {
         self.connection = connection
         limits = connection.limits
-        ending = ProcessEnding(farewell: limits.farewell, termination: limits.farewell)
+        ending = ProcessTermination(farewell: limits.farewell, termination: limits.farewell)
     }
 
     /// Blocks until all processes of ssh have ended.

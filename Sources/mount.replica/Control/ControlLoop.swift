@@ -69,7 +69,7 @@ final class ControlLoop: @unchecked Sendable {
         if events & Int16(POLLERR | POLLNVAL) != 0 { connection.isBroken = true }
         if events & Int16(POLLIN) != 0 {
             let lines = connection.readLines()
-            // What a client asked for that has given up meanwhile is not begun: this process may have been stopped.
+            // The requests of a client that has disconnected meanwhile are not started: this process may have been stopped.
             if connection.isAbandoned { connection.isBroken = true }
             if !connection.isBroken { for line in lines { start(line, on: connection, key) } }
         }

@@ -21,12 +21,12 @@ final class Daemon: Sendable {
     let location: DomainLocation
     let domain: Domain
     let log: Logger
-    private let store: LateStore
+    private let store: LazyStore
     private let state: Locked<State>
     private let end = Latch()
 
     /// Opens the domain. Syncing begins when the domain is started.
-    init(_ location: DomainLocation, _ options: MountOptions, store: LateStore, log: Logger) throws {
+    init(_ location: DomainLocation, _ options: MountOptions, store: LazyStore, log: Logger) throws {
         self.location = location
         self.log = log
         self.store = store
@@ -104,7 +104,7 @@ final class Daemon: Sendable {
 
     /// The options with these in addition to those in force.
     private func wanted(_ options: DomainOptions, in state: State, isMounted: Bool) throws -> DomainOptions {
-        // What doesn't hydrate is each mount's own.
+        // Each mount has its own list of programs that don't hydrate.
         let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
         let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
         try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)

@@ -17,7 +17,7 @@ struct DomainOptions: Equatable {
     }
 
     /// Names of programs that get EDEADLK instead of a download.
-    private(set) var noHydrate = Scanners.known
+    private(set) var noHydrate = IndexersAndThumbnailers.known
     /// The maximum size of cached content in bytes.
     private(set) var cacheMax: UInt64?
     /// The number of bytes to keep free on the disk.

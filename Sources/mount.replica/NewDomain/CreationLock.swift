@@ -49,7 +49,7 @@ enum CreationLock {
     private static func leads(_ path: FilePath, to folder: Int32) throws(Errno) -> Bool {
         var (locked, there) = (stat(), stat())
         guard fstat(folder, &locked) == 0 else { throw Errno(rawValue: errno) }
-        // What can't be examined is another one.
+        // A directory that can't be examined counts as another one.
         return stat(path.string, &there) == 0 && (locked.st_dev, locked.st_ino) == (there.st_dev, there.st_ino)
     }
 }

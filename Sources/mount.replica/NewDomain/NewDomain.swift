@@ -33,7 +33,7 @@ struct NewDomain {
         let place = try checkedPlace(ofState: usual)
         let store = try openStore(creation)
         try importable(directory) { () throws(Errno) in try source?.check(store.properties) }
-        let maker = StateMaker(folders: StateFolders(root: usual), creation: creation)
+        let maker = NewDomainState(folders: StateFolders(root: usual), creation: creation)
         let location = try CreationLock.withLock(root.root, limit: timeLimit) {
             try maker.makeFolders(above: root.root.appending(name.text))
         } _: {
@@ -106,7 +106,7 @@ struct NewDomain {
     ) throws -> DomainLocation {
         let folders = StateFolders(root: state)
         let record = DomainRecord(name: name, store: storeURL, options: options.domain.texts)
-        let maker = StateMaker(folders: folders, creation: creation)
+        let maker = NewDomainState(folders: folders, creation: creation)
         try maker.makeFolders()
         try maker.write(record)
         if !isListed { try maker.link(at: root.root.appending(name.text)) }

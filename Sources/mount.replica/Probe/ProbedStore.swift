@@ -30,16 +30,16 @@ struct ProbedStore: Sendable {
                 do throws(RemoteStoreError) { store = try DirectoryStore(path: path) } catch {
                     throw .refused(error.message)
                 }
-                var probed = ProbedStore(storage: StorePaths(store: store)) {}
+                var probed = ProbedStore(storage: DirectoryPathStorage(store: store)) {}
                 (probed.tellsChanges, probed.tellsSpace) = (store.properties.hasChangeFeed, true)
                 probed.keepsAttributes = store.properties.fields.contains(.extendedAttributes)
                 return probed
             }
-            if url.scheme == ServerStore.scheme {
-                let storage = try await ServerStore.storage(url, credentials: credentials)
+            if url.scheme == SFTPStoreFactory.scheme {
+                let storage = try await SFTPStoreFactory.storage(url, credentials: credentials)
                 return ProbedStore(storage: storage) { await storage.close() }
             }
-            let opened = try await ProgramStore.process(
+            let opened = try await ProgramStoreFactory.process(
                 url, folder: folder, credentials: credentials,
                 Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() })
             guard case .path(let storage) = opened else {

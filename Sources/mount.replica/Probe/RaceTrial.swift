@@ -10,7 +10,7 @@ struct RaceTrial {
     let second: any PathStorage
     var rounds = 10
 
-    /// How often a content is read that can't be read.
+    /// How often reading a content is tried.
     private static let reads = 3
 
     /// How a store handles one kind of change made by two clients at the same time.
@@ -142,7 +142,7 @@ struct RaceTrial {
         let wanted = outcomes[0] == nil ? "one" : "two"
         var found: [UInt8]?
         for _ in 0..<Self.reads where found == nil {
-            // An error that is not the content's is met again by the next round.
+            // Any other error occurs again in the next round.
             found = try? await Self.content(second, path)
         }
         if found != Array(wanted.utf8) { score.other += 1 }

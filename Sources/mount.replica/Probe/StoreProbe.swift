@@ -63,7 +63,7 @@ enum StoreProbe {
                 ScopedStorage(storage: first.storage, folder: top),
                 ScopedStorage(storage: second.storage, folder: top)
             )
-            let kept = KeptTrial(first: clients.0, second: clients.1, store: first)
+            let kept = RoundTripTrial(first: clients.0, second: clients.1, store: first)
             let races = RaceTrial(first: clients.0, second: clients.1)
             outcome = .success(try await kept.run() + races.run() + ProbeText.declared(first))
         } catch {

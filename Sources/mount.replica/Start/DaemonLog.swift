@@ -12,9 +12,9 @@ final class DaemonLog: Sendable {
 
     private let path: FilePath
     private var previous: FilePath { path.removingLastComponent().appending(StateEntry.previousLog.rawValue) }
-    /// The numbers that lines are written to. They never change, only the file behind them.
+    /// The descriptors that lines are written to. Their numbers never change, only the file that they refer to.
     let descriptors: [Int32]
-    /// One thread looks, while the others write where the numbers still lead.
+    /// One thread at a time checks the file; the others meanwhile write to the descriptors as they are.
     private let isBusy = Atomic(false)
 
     /// - Parameter descriptors: Of the file that ``open(_:)`` returned, or of another that is replaced as soon as this can be

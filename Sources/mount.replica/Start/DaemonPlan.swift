@@ -26,7 +26,7 @@ struct DaemonPlan {
     let directories: [DomainDirectory]
     let isVerbose: Bool
     /// The caller that waits for the result.
-    let caller: Background.Caller
+    let caller: BackgroundStart.Caller
 
     /// Makes the plan, or throws why it is impossible. Nil for `help`, `version` and `mount -f`.
     init?(_ invocation: Invocation, in directories: [DomainDirectory]) throws(ControlFailure) {
@@ -87,7 +87,7 @@ struct DaemonPlan {
 
     /// Whether it mounts on an automount of systemd, which a running daemon can't pass.
     var isAutomount: Bool {
-        guard case .mount(let path) = task, Background.isOfMountUnit else { return false }
+        guard case .mount(let path) = task, BackgroundStart.isOfMountUnit else { return false }
         // If that can't be determined, the mount reports it.
         return (try? Mountpoint.top(at: path))?.type == "autofs"
     }

@@ -41,7 +41,7 @@ enum Mountpoint {
 
     /// An `O_PATH` descriptor of what is at the path now.
     static func open(_ path: FilePath) throws(ControlFailure) -> Int32 {
-        do throws(Errno) { return try Place.open(path.string) } catch {
+        do throws(Errno) { return try HeldMountpoint.open(path.string) } catch {
             let reason =
                 error == .tooManySymbolicLinkLevels
                 ? "a symbolic link is on the way; name the directory by its own path" : "\(error)"

@@ -22,7 +22,7 @@ enum StandardError {
         let descriptor = DaemonLog.open(path)
         guard descriptor >= 0 else { return }
         let own = DaemonLog(path, [descriptor])
-        if log.storeIfNil(own) === own { Faults.report(to: descriptor) } else { close(descriptor) }
+        if log.storeIfNil(own) === own { CrashHandling.report(to: descriptor) } else { close(descriptor) }
     }
 
     /// Writes a line only where ``copy(to:)`` has them written: standard error is not the place for what standard output has.

@@ -8,8 +8,8 @@ import SFTPStore
 import SystemPackage
 import Threads
 
-/// Makes the store that a URL names: a directory, one on a server (``ServerStore``), or a program that is found by the
-/// scheme (``ProgramStore``).
+/// Makes the store that a URL names: a directory, one on a server (``SFTPStoreFactory``), or a program that is found by the
+/// scheme (``ProgramStoreFactory``).
 enum StoreFactory {
     private static func isDirectory(_ url: StoreURL) -> Bool { url.scheme == "file" }
 
@@ -22,9 +22,9 @@ enum StoreFactory {
     /// Whether the directory that is the store, here or on a server, does not exist.
     static func isMissing(_ url: StoreURL) throws -> Bool {
         if let path = try directory(of: url) { return access(path.string, F_OK) != 0 && errno == ENOENT }
-        guard url.scheme == ServerStore.scheme else { return false }
+        guard url.scheme == SFTPStoreFactory.scheme else { return false }
         return try told(url) { () async throws(StoreFailure) in
-            try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+            try await SFTPStoreFactory.newDirectory(url) { (directory) async throws(SFTPFailure) in
                 try await directory.isMissing()
             }
         }
@@ -32,13 +32,13 @@ enum StoreFactory {
 
     /// Creates the directory of a new store, for its owner alone.
     static func make(_ url: StoreURL) throws(ControlFailure) {
-        guard url.scheme == ServerStore.scheme else {
+        guard url.scheme == SFTPStoreFactory.scheme else {
             return try said(url) { () throws(RemoteStoreError) in
                 try DirectoryStore.makeDirectory(try path(url), mode: 0o700)
             }
         }
         try told(url) { () async throws(StoreFailure) in
-            try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+            try await SFTPStoreFactory.newDirectory(url) { (directory) async throws(SFTPFailure) in
                 try await directory.make()
             }
         }
@@ -50,7 +50,7 @@ enum StoreFactory {
             rmdir(path.string)
         } else {
             try told(url) { () async throws(StoreFailure) in
-                try await ServerStore.newDirectory(url) { (directory) async throws(SFTPFailure) in
+                try await SFTPStoreFactory.newDirectory(url) { (directory) async throws(SFTPFailure) in
                     try await directory.remove()
                 }
             }
@@ -73,10 +73,12 @@ enum StoreFactory {
 
     private static func tryOutOther(_ url: StoreURL, _ credentials: FilePath?) throws -> TriedStore {
         try told(url) { () async throws(StoreFailure) in
-            if url.scheme == ServerStore.scheme { return try await ServerStore.tryOut(url, credentials: credentials) }
+            if url.scheme == SFTPStoreFactory.scheme {
+                return try await SFTPStoreFactory.tryOut(url, credentials: credentials)
+            }
             // The store's own messages are not the one line that the user expects.
             let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
-            return try await ProgramStore.tryOut(url, credentials: credentials, log)
+            return try await ProgramStoreFactory.tryOut(url, credentials: credentials, log)
         }
     }
 
@@ -115,17 +117,18 @@ enum StoreFactory {
 
     /// The store of an existing domain, which may be unreachable now. Until it is reached, its last known properties
     /// are assumed. Its calls are logged if the log is verbose.
-    static func reopen(_ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger) -> LateStore {
-        let known = KnownProperties.read(state: state)
+    static func reopen(_ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger) -> LazyStore {
+        let known = SavedStoreProperties.read(state: state)
         let isLogged = log.logLevel <= .debug
-        return LateStore(known: known ?? StoreProperties()) { found in
+        return LazyStore(known: known ?? StoreProperties()) { found in
             if found != known { remember(found, state: state, log) }
         } opening: { () async throws(OpeningFailure) in
             var opened =
                 switch url.scheme {
                 case _ where isDirectory(url): try openDirectory(url, state)
-                case ServerStore.scheme: try await ServerStore.reopen(url, state: state, credentials: credentials)
-                default: try await ProgramStore.reopen(url, state: state, credentials: credentials, log)
+                case SFTPStoreFactory.scheme:
+                    try await SFTPStoreFactory.reopen(url, state: state, credentials: credentials)
+                default: try await ProgramStoreFactory.reopen(url, state: state, credentials: credentials, log)
                 }
             if isLogged { opened.store = LoggedStore(opened.store, logger: log) }
             return opened
@@ -144,7 +147,7 @@ enum StoreFactory {
     /// the next time.
     static func remember(_ properties: StoreProperties, state: FilePath, _ log: Logger) {
         do {
-            try KnownProperties.write(properties, state: state)
+            try SavedStoreProperties.write(properties, state: state)
         } catch {
             log.warning("the store's properties cannot be saved", metadata: ["error": "\(error)"])
         }

@@ -48,6 +48,13 @@ struct NotifySocket: Sendable {
         return sent < 0 ? errno : 0
     }
 
+    /// The service is ready.
+    static let ready = "READY=1"
+    /// The service is alive: resets the watchdog.
+    static let watchdog = "WATCHDOG=1"
+    /// The service is ending.
+    static let stopping = "STOPPING=1"
+
     /// `STATUS=TEXT`: names and paths may contain line breaks, which would begin another line.
     static func status(_ text: String) -> String {
         "STATUS="

@@ -19,14 +19,14 @@ final class SystemdService: Sendable {
     /// Reports readiness, and from then on feeds the watchdog.
     func isReady() {
         let place = daemon.mountpoint.map { "mounted on \($0)" } ?? "served without a mount"
-        tell(["READY=1", NotifySocket.status("\(daemon.location.name): \(place)")])
+        tell([NotifySocket.ready, NotifySocket.status("\(daemon.location.name): \(place)")])
         guard let seconds = service.watchdog else { return }
         Task { [self] in
             while !isStopping.withLock({ $0 }) {
                 // The report takes the locks that all requests take: a daemon that can't get them can't serve either.
                 let pending = (try? daemon.domain.report())?.pending  // A failed report was answered, too.
                 let words = pending.map { "\(place), \($0) pending" } ?? place
-                tell(["WATCHDOG=1", NotifySocket.status("\(daemon.location.name): \(words)")])
+                tell([NotifySocket.watchdog, NotifySocket.status("\(daemon.location.name): \(words)")])
                 try? await Task.sleep(for: .seconds(seconds / 3))  // This task is never cancelled.
             }
         }
@@ -40,10 +40,13 @@ final class SystemdService: Sendable {
             return !isStopping
         }
         guard isFirst, signal == SIGTERM, service.flush > 0 else {
-            if isFirst { tell(["STOPPING=1"]) }
+            if isFirst { tell([NotifySocket.stopping]) }
             return daemon.finish()
         }
-        tell(["STOPPING=1", NotifySocket.status("\(daemon.location.name): uploading pending changes, then stopping")])
+        tell([
+            NotifySocket.stopping,
+            NotifySocket.status("\(daemon.location.name): uploading pending changes, then stopping"),
+        ])
         Task { [daemon] in
             do { try await daemon.domain.waitForStabilization() } catch {
                 daemon.log.warning("not everything is in the store yet", metadata: ["error": "\(error)"])

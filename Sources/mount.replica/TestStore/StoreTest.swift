@@ -71,11 +71,11 @@ struct StoreTest {
         let own = folder.appending(name)
         guard mkdir(own.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
         do throws(StoreFailure) {
-            if url.scheme == ServerStore.scheme {
-                let storage = try await ServerStore.storage(url, credentials: credentials)
+            if url.scheme == SFTPStoreFactory.scheme {
+                let storage = try await SFTPStoreFactory.storage(url, credentials: credentials)
                 return Client(storage: storage) { await storage.close() }
             }
-            let opened = try await ProgramStore.process(
+            let opened = try await ProgramStoreFactory.process(
                 url, folder: own, credentials: credentials, Logger(label: "store"))
             guard case .path(let storage) = opened else {
                 await opened.close()

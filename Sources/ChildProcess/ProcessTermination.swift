@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// How a process is ended: by the end of its input, then by SIGTERM, then by SIGKILL, both to its whole group.
-package struct ProcessEnding {
+package struct ProcessTermination {
     package typealias Instant = ContinuousClock.Instant
 
     private enum Stage {

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// The store's properties when it was last reached: `STATE/store.json`. They are assumed until the store is reached
 /// again; if the file is missing or invalid, the store is assumed to keep everything.
-enum KnownProperties {
+enum SavedStoreProperties {
     private static let name: FilePath.Component = "store.json"
 
     /// The recorded properties; nil if they cannot be used.

@@ -1,7 +1,7 @@
 import ChildProcess
 
 /// Interprets ssh(1)'s last messages on standard error when it exits.
-struct SSHComplaint {
+struct SSHErrorMessages {
     /// Its last bytes.
     private var bytes: [UInt8] = []
     private static let most = 4_096

@@ -4,7 +4,7 @@ import SystemPackage
 import Threads
 
 /// A file of the spool that receives a content, or a range of one.
-final class SpoolFile: ContentSink {
+final class SpoolFileSink: ContentSink {
     /// The number of bytes after which progress is reported.
     private static let step: Int64 = 64 << 10
 

@@ -6,7 +6,7 @@ import SFTPStore
 import SystemPackage
 
 /// Stores on servers that are reached by the user's own ssh: `sftp://[user@]host[:port]/path`.
-enum ServerStore {
+enum SFTPStoreFactory {
     static let scheme = "sftp"
 
     /// Connects to the server.

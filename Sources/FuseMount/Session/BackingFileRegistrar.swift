@@ -2,7 +2,7 @@ internal import CFuse
 internal import SystemPackage
 
 /// The program that registers backing files for an unprivileged daemon.
-struct Registrar {
+struct BackingFileRegistrar {
     private enum Phase {
         /// It was not needed yet.
         case new

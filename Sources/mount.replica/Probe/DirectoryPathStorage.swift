@@ -3,7 +3,7 @@ import ReplicaModel
 
 /// A directory store as a storage of paths, which is enough for the probe. For small folders only: each call walks from
 /// the root.
-struct StorePaths: PathStorage {
+struct DirectoryPathStorage: PathStorage {
     let store: any RemoteStore
 
     var properties: PathStorageProperties {

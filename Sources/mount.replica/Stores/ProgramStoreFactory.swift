@@ -8,7 +8,7 @@ import ReplicaModel
 import SystemPackage
 
 /// Stores that are separate programs.
-enum ProgramStore {
+enum ProgramStoreFactory {
     /// A store that was opened.
     struct Opened: Sendable {
         let store: any RemoteStore

@@ -1,7 +1,7 @@
 internal import CFuse
 
 /// Optional handling of crashes for daemons.
-package enum Faults {
+package enum CrashHandling {
     /// From now on a crash (a trap, a bad address, abort(3)) terminates this process immediately, with one line on standard
     /// error and an exit status of 128 plus the signal number. If no handler can run, as after a stack overflow in a thread
     /// without an alternate stack, the signal terminates it just as fast. Only root may inspect the process (PR_SET_DUMPABLE).

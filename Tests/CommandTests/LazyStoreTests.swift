@@ -9,11 +9,11 @@ import Threads
 @testable import mount_replica
 
 /// A store that is opened when it is first needed.
-@Suite struct LateStoreTests {
+@Suite struct LazyStoreTests {
     /// Either loop of the engine may need it first.
     @Test func concurrentCallsShareOneStore() async throws {
         let openings = Atomic(0)
-        let store = LateStore(known: StoreProperties()) {
+        let store = LazyStore(known: StoreProperties()) {
             // The second is not to come: it gets a second.
             let count = openings.add(1, ordering: .relaxed).newValue
             let end = ContinuousClock.now + .seconds(1)
@@ -34,7 +34,7 @@ import Threads
         let isThere = Atomic(false)
         let told = Locked<[StoreProperties]>([])
         let found = own
-        let store = LateStore(known: known) { properties in
+        let store = LazyStore(known: known) { properties in
             told.withLock { $0.append(properties) }
         } opening: { () async throws(OpeningFailure) in
             guard isThere.load(ordering: .relaxed) else {
@@ -57,26 +57,26 @@ import Threads
     @Test func propertiesAreSavedWithTheDomain() throws {
         let folder = try TemporaryFolder()
         let state = folder.path
-        #expect(KnownProperties.read(state: state) == nil)
+        #expect(SavedStoreProperties.read(state: state) == nil)
         var properties = StoreProperties()
         properties.fields = [.contents, .place]
         properties.longestName = 100
         for _ in 0..<2 {
-            try KnownProperties.write(properties, state: state)
-            #expect(KnownProperties.read(state: state) == properties)
+            try SavedStoreProperties.write(properties, state: state)
+            #expect(SavedStoreProperties.read(state: state) == properties)
             properties.isCaseSensitive = false
         }
         for wrong in [0, 129] {
             properties.concurrency = wrong
-            try KnownProperties.write(properties, state: state)
-            #expect(KnownProperties.read(state: state) == nil)
+            try SavedStoreProperties.write(properties, state: state)
+            #expect(SavedStoreProperties.read(state: state) == nil)
         }
         let file = try FileDescriptor.open(state.appending("store.json"), .writeOnly, options: .truncate)
         try file.close()
-        #expect(KnownProperties.read(state: state) == nil)
+        #expect(SavedStoreProperties.read(state: state) == nil)
     }
 
-    private func make(_ name: String, in store: LateStore) async throws -> StoreResult {
+    private func make(_ name: String, in store: LazyStore) async throws -> StoreResult {
         let template = ItemTemplate(
             identifier: ItemIdentifier(name), parent: .root, filename: FileName(name), kind: .folder)
         return try await store.createItem(basedOn: template, fields: .place, contents: nil, options: [])

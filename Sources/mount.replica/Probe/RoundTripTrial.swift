@@ -3,7 +3,7 @@ import ReplicaControl
 import ReplicaModel
 
 /// Writes with one client and reads the results with another.
-struct KeptTrial {
+struct RoundTripTrial {
     let first: any PathStorage
     let second: any PathStorage
     let store: ProbedStore

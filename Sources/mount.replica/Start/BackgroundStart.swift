@@ -10,7 +10,7 @@ import SystemPackage
 ///
 /// The daemon is this program, executed again with the same arguments and environment in the same directory: a copy made by
 /// fork(2) of a process with threads could inherit locks of the Swift runtime that are never released.
-struct Background {
+struct BackgroundStart {
     /// The audience of the starter's output.
     enum Caller {
         /// mount(8) or the user: one line on standard error, and mount(8)'s exit status.
@@ -28,8 +28,8 @@ struct Background {
     private let isForeground: Bool
 
     /// Stays in this process: for `-o foreground`.
-    static func stay(caller: Caller) -> Background {
-        Background(report: -1, caller: caller, isForeground: true)
+    static func stay(caller: Caller) -> BackgroundStart {
+        BackgroundStart(report: -1, caller: caller, isForeground: true)
     }
 
     /// Runs this program as the daemon and waits for its report; returns only if that fails.
@@ -70,7 +70,7 @@ struct Background {
     /// Called first in the daemon: detaches from the caller's descriptors and signals, and from its session, from a mount unit's
     /// group only when it is ready.
     /// - Throws: EBADF if it was not started by ``start(arguments:caller:)``.
-    static func take(caller: Caller) throws(Errno) -> Background {
+    static func take(caller: Caller) throws(Errno) -> BackgroundStart {
         var status = stat()
         guard fstat(reportDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
             throw .badFileDescriptor
@@ -86,7 +86,7 @@ struct Background {
         for number in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] { signal(number, SIG_DFL) }
         // The starter may have ended already.
         signal(SIGPIPE, SIG_IGN)
-        return Background(report: reportDescriptor, caller: caller, isForeground: false)
+        return BackgroundStart(report: reportDescriptor, caller: caller, isForeground: false)
     }
 
     /// Opens standard input, output and error if they are closed; otherwise files opened later could get these numbers and be

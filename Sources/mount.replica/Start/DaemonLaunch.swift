@@ -1,4 +1,3 @@
-import CLinux
 import ChildProcess
 import FuseMount
 import Glibc
@@ -8,14 +7,14 @@ import ReplicaModel
 import SystemPackage
 
 /// Carries out a plan in this process, which becomes the domain's daemon.
-enum Launch {
+enum DaemonLaunch {
     /// Serves until it is stopped; reports through `background` when it is ready, or why it failed.
-    static func run(_ plan: DaemonPlan, _ background: Background, _ service: SystemdSettings) -> Never {
+    static func run(_ plan: DaemonPlan, _ background: BackgroundStart, _ service: SystemdSettings) -> Never {
         TerminationSignals.block()
-        Faults.endProcessAtOnce()
+        CrashHandling.endProcessAtOnce()
         ProgramUmask.clear()
-        raiseDescriptorLimit()
-        limitHeaps()
+        ResourceLimits.raiseDescriptorLimit()
+        ResourceLimits.limitHeaps()
         AmazonKeys.take()
         var logger = Logger(label: "replica", factory: StandardError.logHandler)
         logger.logLevel = plan.isVerbose ? .debug : .warning
@@ -71,7 +70,7 @@ enum Launch {
     }
 
     /// Removes a domain without a daemon, and exits.
-    private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: Background) throws -> Never {
+    private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: BackgroundStart) throws -> Never {
         guard case .existing(let location) = plan.selection else {
             preconditionFailure("only an existing domain is removed")
         }
@@ -88,7 +87,7 @@ enum Launch {
 
     /// Finds or creates the domain.
     private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (
-        DomainLocation, LateStore
+        DomainLocation, LazyStore
     ) {
         switch plan.selection {
         case .existing(let location):
@@ -110,25 +109,9 @@ enum Launch {
 
     private static func reopen(
         _ location: DomainLocation, _ options: MountOptions, _ log: Logger
-    ) throws -> LateStore {
+    ) throws -> LazyStore {
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         return StoreFactory.reopen(
             try StoreURL(location.record.store), state: location.state, credentials: recorded.credentials, log)
-    }
-
-    /// glibc creates up to eight heaps per processor, and free memory in one cannot be used by another. Only a few of our
-    /// threads work at the same time. Free memory at the end of a heap is not returned immediately: it is soon needed
-    /// again, and returned pages have to be zeroed.
-    private static func limitHeaps() {
-        _ = cl_malloc_option(CL_M_ARENA_MAX, 2)
-        _ = cl_malloc_option(CL_M_TRIM_THRESHOLD, 1 << 20)
-    }
-
-    /// Raises the limit of open files as far as possible: an unprivileged mount needs one for each open file.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

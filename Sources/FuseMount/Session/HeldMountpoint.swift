@@ -2,7 +2,7 @@ internal import CFuse
 package import SystemPackage
 
 /// Opens mountpoints. Whoever may rename in a folder above can't put something else in the place of what is open.
-package enum Place {
+package enum HeldMountpoint {
     /// What is at a path now.
     /// - Returns: An `O_PATH` descriptor.
     /// - Throws: ELOOP for a symlink on the way, which could lead anywhere by now.

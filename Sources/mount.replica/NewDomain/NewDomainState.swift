@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 /// Creates the contents of a new domain's state except the tree, step by step.
-struct StateMaker {
+struct NewDomainState {
     let folders: StateFolders
     let creation: DomainCreation
 

@@ -1,25 +1,8 @@
 import ReplicaModel
 import Threads
 
-/// An open store, with its status and its end.
-struct OpenStore: Sendable {
-    var store: any RemoteStore
-    /// Why it can't be used now, if more is known than the errors of its calls.
-    var trouble: @Sendable () -> String? = { nil }
-    /// Ends the processes and connections of the store.
-    var close: @Sendable () async -> Void = {}
-}
-
-/// Why a store can't be opened now.
-struct OpeningFailure: Error {
-    /// The error of its calls.
-    var error: RemoteStoreError
-    /// One line for the user.
-    var message: String
-}
-
 /// A store that is opened lazily, so that a domain can be mounted while its store is unreachable.
-final class LateStore: RemoteStore {
+final class LazyStore: RemoteStore {
     private struct Attempt {
         var task: Task<Result<OpenStore, OpeningFailure>, Never>?
         var failure: OpeningFailure?

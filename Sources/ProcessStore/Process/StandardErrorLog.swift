@@ -3,7 +3,7 @@ import Logging
 
 /// Passes a store's standard error to the log: limits the length and the number of lines, and removes control
 /// characters.
-struct ErrorOutput {
+struct StandardErrorLog {
     private let log: Logger
     private let limits: ProcessLimits
     private var line: [UInt8] = []

@@ -1,5 +1,5 @@
 /// Programs that read every file they find, and would download a whole domain without being asked to.
-enum Scanners {
+enum IndexersAndThumbnailers {
     /// Thumbnailers, indexers and updatedb, by their executables; replaced by `nohydrate=`.
     static let known = thumbnailers + indexers
 

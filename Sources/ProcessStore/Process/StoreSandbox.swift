@@ -5,7 +5,7 @@ import Glibc
 
 /// The steps of a store's process before it executes the store: it first executes this program again, because
 /// posix_spawn(3) can't perform these steps, and after fork(2) the Swift runtime's locks could be in a locked state.
-package enum StoreLaunch {
+package enum StoreSandbox {
     /// The first argument of this program if it has to become a store; the parent's process ID and the store's path
     /// follow, and the folders that it may write to, if they are limited.
     package static let mark = "--become-store"
