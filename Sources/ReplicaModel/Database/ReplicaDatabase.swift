@@ -93,7 +93,7 @@ final class ReplicaDatabase: Sendable {
                         WHERE dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL;
                     """)
         }
-        migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
+        migrator.registerMigration("setHistory") { try $0.execute(sql: ItemSetHistory.schema) }
         migrator.registerMigration("rounds") { database in
             // Older rows are assumed to be on the disk.
             try database.execute(
@@ -106,7 +106,7 @@ final class ReplicaDatabase: Sendable {
             try database.execute(sql: "CREATE INDEX itemShown ON item (shown) WHERE shown != number")
         }
         migrator.registerMigration("setAside") { try $0.execute(sql: SetAsideRows.schema) }
-        migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
+        migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: ItemSetHistory.startAnew) }
         migrator.registerMigration("superseded") { try $0.execute(sql: SupersededRows.schema) }
         migrator.registerMigration("counts of changed rows") { try $0.execute(sql: ItemCounts.triggerOfChanges) }
         migrator.registerMigration("inode numbers by name") { database in

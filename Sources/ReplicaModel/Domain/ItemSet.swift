@@ -52,8 +52,8 @@ extension Domain {
     package func anchor(of set: ItemSet) throws -> SyncAnchor {
         try replica.record()
         let anchor = try replica.database.write { rows in
-            let present = try SetHistory(set).catchUp(in: rows)
-            return SetHistory.Point(sequence: present, number: .max).anchor
+            let present = try ItemSetHistory(set).catchUp(in: rows)
+            return ItemSetHistory.Point(sequence: present, number: .max).anchor
         }
         try replica.database.makeDurable()
         return anchor
@@ -64,9 +64,9 @@ extension Domain {
     /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or of another domain: the set has
     ///   to be read again; the error of the database or the disk.
     package func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
-        guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
+        guard let start = ItemSetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
         try replica.record()
-        let changes = try replica.database.write { rows in try SetHistory(set).changes(after: start, in: rows) }
+        let changes = try replica.database.write { rows in try ItemSetHistory(set).changes(after: start, in: rows) }
         // A power cut may undo what was reported: it is then reported again.
         try replica.database.makeDurable()
         return ItemSetChanges(

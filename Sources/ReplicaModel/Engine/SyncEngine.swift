@@ -38,7 +38,7 @@ final class SyncEngine: Sendable {
             answer: options.answerTimeoutSeconds, stall: options.stallTimeoutSeconds, now: { replica.clock.awake() })
         self.watch = watch
         // A simulator's calls always end, in its own order.
-        let watched: any RemoteStore = options.isSequential ? store : WatchedStore(store: store, watch: watch)
+        let watched: any RemoteStore = options.isSequential ? store : TimeLimitedStore(store: store, watch: watch)
         let paused = PausedStore(
             store: watched, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
         self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in

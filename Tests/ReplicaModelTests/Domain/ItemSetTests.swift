@@ -126,7 +126,7 @@ import Threads
         try await DomainBench.run { bench in
             try bench.domain.disconnect(reason: "test")
             let start = try bench.domain.anchor(of: .pending)
-            let history = SetHistory(.pending, longest: 2)
+            let history = ItemSetHistory(.pending, longest: 2)
             for round in 0..<4 {
                 try await bench.write("", to: "f")
                 try bench.replica.record()

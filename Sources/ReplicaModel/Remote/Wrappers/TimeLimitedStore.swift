@@ -2,7 +2,7 @@ internal import Threads
 
 /// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallWatch``), except changes and
 /// ``itemCreated(from:)``: their sender watches them in its own task (``SyncEngine/answer(to:_:_:asked:)``).
-struct WatchedStore: RemoteStore {
+struct TimeLimitedStore: RemoteStore {
     let store: any RemoteStore
     let watch: CallWatch
 

@@ -2,7 +2,7 @@ internal import GRDB
 
 /// The members of an ``ItemSet`` at the last query, and when each came or left. Only kept for callers that query: nothing is
 /// written while an item changes, and a query costs a comparison of the set with what was noted.
-struct SetHistory {
+struct ItemSetHistory {
     /// A point in the history: a comparison, and how many of its changes were returned.
     struct Point {
         var sequence: Int64
