@@ -39,7 +39,7 @@ struct Replica: ParsableCommand {
         occupyStandardDescriptors()
         do {
             let words = CommandLine.arguments.dropFirst()
-            if words.first == PlaceProbe.word { return PlaceProbe.run() }
+            if words.first == DiskProbe.word { return DiskProbe.run() }
             if words == ["--version"] { return try MountProgram.printVersions() }
             // The help text is fixed; the stores installed on this machine are not.
             var command = try Replica.parseAsRoot(words == ["help", "stores"] ? ["stores"] : Array(words))

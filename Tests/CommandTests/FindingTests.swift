@@ -154,7 +154,7 @@ import Testing
             "error store replica-store-webdav is not installed: sudo apt-get install --reinstall replica"
         ),
         (
-            { $0.store = .unmounted(PlaceFacts(), on: "/a b") },
+            { $0.store = .unmounted(DiskFacts(), on: "/a b") },
             "error store the disk of /a b is not mounted: sudo mount '/a b'"
         ),
         ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
@@ -283,8 +283,8 @@ import Testing
         return facts
     }
 
-    private static func store(_ spoil: (inout PlaceFacts) -> Void) -> DomainFacts.Store {
-        var place = PlaceFacts()
+    private static func store(_ spoil: (inout DiskFacts) -> Void) -> DomainFacts.Store {
+        var place = DiskFacts()
         spoil(&place)
         return .folder(place)
     }

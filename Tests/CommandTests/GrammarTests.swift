@@ -129,19 +129,19 @@ import Testing
     @Test func scannersDownloadNothingByDefault() throws {
         #expect(try MountOptions("ro").domain.noHydrate.contains("tumblerd"))
         #expect(try MountOptions("nohydrate=").domain.noHydrate == [])
-        #expect(try DomainOptions(texts: ["nohydrate="]).noHydrate == [])
+        #expect(try StoredDomainOptions(texts: ["nohydrate="]).noHydrate == [])
     }
 
     @Test func domainOptionsAreParsedAsWritten() throws {
         let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G").domain
         #expect(options.texts == ["nohydrate=a:b", "cache-max=2G"])
-        #expect(try DomainOptions(texts: options.texts) == options)
+        #expect(try StoredDomainOptions(texts: options.texts) == options)
         #expect(try MountOptions("enforce_caps").domain.enforcesCapabilities)
-        let ended = try DomainOptions(texts: ["enforce_caps", "cache-max=2G", "noenforce_caps"])
+        let ended = try StoredDomainOptions(texts: ["enforce_caps", "cache-max=2G", "noenforce_caps"])
         #expect(!ended.enforcesCapabilities)
         #expect(ended.texts == ["cache-max=2G", "noenforce_caps"])
         #expect(try !MountOptions("ro").domain.trustsSetID && MountOptions("trust_setid").domain.trustsSetID)
-        #expect(try DomainOptions(texts: ["trust_setid", "notrust_setid"]).texts == ["notrust_setid"])
+        #expect(try StoredDomainOptions(texts: ["trust_setid", "notrust_setid"]).texts == ["notrust_setid"])
     }
 
     @Test(

@@ -60,7 +60,7 @@ import Testing
     }
 
     private static let ofDomains = Dictionary(
-        uniqueKeysWithValues: DomainOptions.Name.allCases.map { ($0.rawValue, $0.takesValue) })
+        uniqueKeysWithValues: StoredDomainOptions.Name.allCases.map { ($0.rawValue, $0.takesValue) })
     private static let ofMounts = Dictionary(
         uniqueKeysWithValues: MountOptions.Name.allCases.map { ($0.rawValue, $0.takesValue) })
 

@@ -35,7 +35,7 @@ import WebDAVStore
         let page = try ManualTests.page("replica-stores.7")
         let sections = page.filter { $0.hasPrefix(".Ss ") }.map { String($0.dropFirst(4).prefix { $0 != ":" }) }
         #expect(sections == ["file", "sftp", "s3", "davs", "rclone", "NAME"])
-        for folder in StoreSearch.system {
+        for folder in StoreProgramSearch.system {
             #expect(page.contains { $0.hasPrefix(".Pa \(folder.string)") }, "\(folder)")
         }
     }

@@ -11,6 +11,6 @@ package enum StateLock {
         guard file >= 0 else { return true }
         defer { close(file) }
         // A lock that can't be asked for is no reason to wait.
-        return (try? FileLock.take(file, LOCK_SH, until: .now + .seconds(seconds))) ?? true
+        return (try? TimeLimitedFlock.take(file, LOCK_SH, until: .now + .seconds(seconds))) ?? true
     }
 }

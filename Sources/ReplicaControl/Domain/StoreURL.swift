@@ -1,7 +1,7 @@
 import ChildProcess
 import PercentEncoding
 
-/// The address of a store: `file:///absolute/path`, `NAME://…` of a store that is a program (``StoreSearch``), or
+/// The address of a store: `file:///absolute/path`, `NAME://…` of a store that is a program (``StoreProgramSearch``), or
 /// `rclone:remote:path`, in rclone's syntax. It is stored in `domain.json` and shown by `replica status`, so it never
 /// contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {

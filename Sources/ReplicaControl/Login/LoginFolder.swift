@@ -56,7 +56,7 @@ final class LoginFolder {
     func lock(seconds: Double) throws(SecretError) {
         let isLocked: Bool
         do throws(Errno) {
-            isLocked = try FileLock.take(descriptor, LOCK_EX, until: .now + .seconds(seconds))
+            isLocked = try TimeLimitedFlock.take(descriptor, LOCK_EX, until: .now + .seconds(seconds))
         } catch {
             throw SecretError(message: "\(name): \(error)")
         }

@@ -101,15 +101,6 @@ final class ControlLoop: @unchecked Sendable {
         }
     }
 
-    /// Only the domain's user and root are accepted; the socket's mode ensures that too, but not through a bind mount or for a
-    /// process that was passed the descriptor.
-    private func isAllowed(_ socket: FileDescriptor) -> Bool {
-        do {
-            let user = try ControlSocket.peer(of: socket).user
-            return user == geteuid() || user == 0
-        } catch { return false }
-    }
-
     private func start(_ line: [UInt8], on connection: ControlConnection, _ key: Int) {
         let message: RequestLine
         do throws(ControlFailure) { message = try ControlLine.decodeRequest(line) } catch {

@@ -16,7 +16,7 @@ final class Daemon: Sendable {
         /// No new mount is accepted then: it would be unmounted immediately.
         var isEnding = false
         /// In force: those of `domain.json`, of the start and of later mounts.
-        var options: DomainOptions
+        var options: StoredDomainOptions
     }
     let location: DomainLocation
     let domain: Domain
@@ -30,7 +30,7 @@ final class Daemon: Sendable {
         self.location = location
         self.log = log
         self.store = store
-        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        let recorded = try StoredDomainOptions(texts: location.record.options + options.domain.texts)
         state = Locked(State(mount: nil, servesUnmounted: true, options: recorded))
         var domainOptions = ReplicaModel.DomainOptions()
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
@@ -90,7 +90,7 @@ final class Daemon: Sendable {
 
     /// Changes the options of the domain while it is mounted there.
     /// - Throws: `busy` for an option that can't change now; then none has changed.
-    func remount(at path: FilePath, _ options: DomainOptions) throws {
+    func remount(at path: FilePath, _ options: StoredDomainOptions) throws {
         guard mountpoint == path else {
             throw ControlFailure(.mountFailed, "\(location.name) is not mounted on \(path)")
         }
@@ -103,15 +103,16 @@ final class Daemon: Sendable {
     }
 
     /// The options with these in addition to those in force.
-    private func wanted(_ options: DomainOptions, in state: State, isMounted: Bool) throws -> DomainOptions {
+    private func wanted(_ options: StoredDomainOptions, in state: State, isMounted: Bool) throws -> StoredDomainOptions
+    {
         // Each mount has its own list of programs that don't hydrate.
         let present = isMounted ? state.options.texts : state.options.texts.filter { !$0.hasPrefix("nohydrate") }
-        let wanted = try DomainOptions(texts: location.record.options + present + options.texts)
+        let wanted = try StoredDomainOptions(texts: location.record.options + present + options.texts)
         try OptionChange(from: state.options, to: wanted, isMounted: isMounted).refuse(domain: location.name)
         return wanted
     }
 
-    private func limitCache(by wanted: DomainOptions) {
+    private func limitCache(by wanted: StoredDomainOptions) {
         domain.limitCache(
             most: wanted.cacheMax.map { Int64(clamping: $0) },
             leastFree: wanted.cacheMinFree.map { Int64(clamping: $0) })

@@ -10,7 +10,7 @@ struct OptionChange: Equatable {
     ///   - current: In force now.
     ///   - wanted: The same, with the new options.
     ///   - isMounted: Whether what belongs to a mount stays too.
-    init(from current: DomainOptions, to wanted: DomainOptions, isMounted: Bool) {
+    init(from current: StoredDomainOptions, to wanted: StoredDomainOptions, isMounted: Bool) {
         if isMounted, current.noHydrate != wanted.noHydrate { impossible.append("nohydrate") }
         if current.enforcesCapabilities != wanted.enforcesCapabilities {
             impossible.append(wanted.enforcesCapabilities ? "enforce_caps" : "noenforce_caps")

@@ -55,7 +55,7 @@ struct MountOptions: Equatable {
     /// Whether to change the flags of an existing mount to these.
     private(set) var isRemount = false
     /// Options of the domain rather than of this mount.
-    private(set) var domain = DomainOptions()
+    private(set) var domain = StoredDomainOptions()
 
     /// Whether the mount is read-only.
     var readOnly: Bool { vfs.contains("ro") }

@@ -37,7 +37,7 @@ enum CreationLock {
             throw ControlFailure(.failed, "\(root): \(Errno(rawValue: errno))")
         }
         do {
-            if try FileLock.take(folder, LOCK_EX, until: end), try leads(root, to: folder) { return folder }
+            if try TimeLimitedFlock.take(folder, LOCK_EX, until: end), try leads(root, to: folder) { return folder }
         } catch {
             close(folder)
             throw ControlFailure(.failed, "\(root): \(error)")

@@ -110,7 +110,7 @@ enum DaemonLaunch {
     private static func reopen(
         _ location: DomainLocation, _ options: MountOptions, _ log: Logger
     ) throws -> LazyStore {
-        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        let recorded = try StoredDomainOptions(texts: location.record.options + options.domain.texts)
         return StoreFactory.reopen(
             try StoreURL(location.record.store), state: location.state, credentials: recorded.credentials, log)
     }

@@ -17,7 +17,7 @@ enum ProgramStoreFactory {
 
     /// The program of a URL's scheme.
     /// - Throws: One line: the places that were searched, or why it can't be run.
-    static func program(of url: StoreURL, _ search: StoreSearch = .own) throws(StoreFailure) -> StoreProgram {
+    static func program(of url: StoreURL, _ search: StoreProgramSearch = .own) throws(StoreFailure) -> StoreProgram {
         let found: StoreProgram?
         do throws(UntrustedProgram) {
             found = try StoreProgram.find(in: search.places(of: url.scheme), isRoot: geteuid() == 0)
@@ -27,7 +27,7 @@ enum ProgramStoreFactory {
         if let found { return found }
         throw .refused(
             "no store for '\(StoreURL.beginning(of: url.scheme))': there is no "
-                + "\(StoreSearch.program(of: url.scheme)) in \(search.words)")
+                + "\(StoreProgramSearch.program(of: url.scheme)) in \(search.words)")
     }
 
     /// Starts a store's program and waits for its greeting.

@@ -23,7 +23,7 @@ struct Stores: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let search = StoreSearch.own
+        let search = StoreProgramSearch.own
         let found = search.installed().map { program in
             (Kind(url: StoreURL.beginning(of: program.scheme), program: program.path.string), program.path.string)
         }

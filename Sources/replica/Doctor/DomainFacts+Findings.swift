@@ -112,7 +112,7 @@ extension DomainFacts {
         return .fine(.disk, disk.freeWords)
     }
 
-    private func allowWriting(_ place: PlaceFacts) -> String {
+    private func allowWriting(_ place: DiskFacts) -> String {
         let (sudo, path) = (user == 0 ? "" : "sudo ", ShellWord.quoted(place.path))
         guard !place.isReadOnly else { return "\(sudo)mount -o remount,rw \"$(findmnt -nf -o TARGET -T \(path))\"" }
         return "\(sudo)chown \(user) \(path) && \(sudo)chmod u+rwx \(path)"
@@ -127,7 +127,7 @@ extension DomainFacts {
                 mend: "\(user == 0 ? "" : "sudo ")mount \(ShellWord.quoted(mountpoint))")
         case .server(let url): return .fine(.store, "\(url) is not contacted; see 'replica status'")
         case .program(let scheme, nil):
-            let program = StoreSearch.program(of: scheme)
+            let program = StoreProgramSearch.program(of: scheme)
             return .error(
                 .store, "\(program) is not installed; 'replica stores' lists the searched folders",
                 mend: installing(program))
@@ -138,14 +138,14 @@ extension DomainFacts {
 
     /// Ours come with the others; of any other, only its author knows where it is.
     private func installing(_ program: String) -> String {
-        guard !["s3", "webdav", "rclone"].contains(where: { StoreSearch.program(of: $0) == program }) else {
+        guard !["s3", "webdav", "rclone"].contains(where: { StoreProgramSearch.program(of: $0) == program }) else {
             return (user == 0 ? "" : "sudo ") + PassthroughFacts.installing(into: prefix)
         }
         let folder = user == 0 ? "/usr/local/lib" : "~/.local/lib"
         return "install -D -m 755 \(program) \(folder)/replica/stores/\(program)"
     }
 
-    private func finding(ofStoreAt place: PlaceFacts) -> Finding {
+    private func finding(ofStoreAt place: DiskFacts) -> Finding {
         switch place.outcome {
         case .failed(let reason):
             return .error(.store, "\(place.path): \(reason); if it is on another disk or server, mount that")

@@ -27,9 +27,9 @@ struct DomainFacts {
 
     /// Where its content is kept.
     enum Store: Equatable {
-        case folder(PlaceFacts)
+        case folder(DiskFacts)
         /// A folder that is missing, on a disk of fstab that is not mounted: the mountpoint.
-        case unmounted(PlaceFacts, on: FilePath)
+        case unmounted(DiskFacts, on: FilePath)
         /// A program, and its path.
         case program(String, FilePath?)
         /// Reached by ssh.
@@ -76,9 +76,9 @@ struct DomainFacts {
     var unit: Unit?
     /// The number of descriptors that the daemon has open, and its limit.
     var descriptors: MachineFacts.Usage?
-    var disk = PlaceFacts()
+    var disk = DiskFacts()
     /// Whether a daemon can start though the disk is full.
     var hasReserve = true
-    var store = Store.folder(PlaceFacts())
+    var store = Store.folder(DiskFacts())
     var credentials = Credentials.none
 }

@@ -77,7 +77,7 @@ enum DomainInspection {
         if case .answers(let process, _) = facts.daemon {
             facts.descriptors = ProcessInspection.descriptors(of: process)
         }
-        facts.disk = PlaceFacts(at: domain.state)
+        facts.disk = DiskFacts(at: domain.state)
         facts.hasReserve = access(domain.state.appending(StateEntry.reserve.rawValue).string, F_OK) == 0
         facts.store = store(of: domain)
         facts.credentials = credentials(of: domain)
@@ -140,14 +140,14 @@ enum DomainInspection {
             let url = try StoreURL(domain.record.store)
             if url.scheme == "file" { return folder(at: FilePath(bytes: try url.filePath())) }
             if url.scheme == "sftp" { return .server(url.text) }
-            return .program(url.scheme, StoreSearch.own.installed().first { $0.scheme == url.scheme }?.path)
+            return .program(url.scheme, StoreProgramSearch.own.installed().first { $0.scheme == url.scheme }?.path)
         } catch {
             return .invalid("\(error)")
         }
     }
 
     private static func folder(at path: FilePath) -> DomainFacts.Store {
-        let place = PlaceFacts(at: path)
+        let place = DiskFacts(at: path)
         // A path that can't be inspected has no mount of its own.
         guard place.outcome == .failed("\(Errno.noSuchFileOrDirectory)"),
             let mounted = try? Set(MountTable.read().map(\.path)),

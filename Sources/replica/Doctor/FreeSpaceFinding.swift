@@ -1,6 +1,6 @@
 import ReplicaControl
 
-extension PlaceFacts {
+extension DiskFacts {
     /// The free space, for the user.
     var freeWords: String {
         total > 0 ? "\(Format.bytes(free)) are free" : "the filesystem does not tell its free space"
@@ -19,7 +19,7 @@ extension PlaceFacts {
 extension DomainFacts {
     /// The finding about free space; nil if there is enough.
     /// - Parameter command: Frees space, not inodes: placeholders have one each.
-    func spaceFinding(_ check: Finding.Check, _ place: PlaceFacts, mend command: String?) -> Finding? {
+    func spaceFinding(_ check: Finding.Check, _ place: DiskFacts, mend command: String?) -> Finding? {
         if place.isFull { return .error(check, "the disk of \(place.path) is full", mend: command) }
         if place.isOutOfFiles {
             return .error(check, "the disk of \(place.path) has no inodes left: no file can be created there")

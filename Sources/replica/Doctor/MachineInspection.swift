@@ -97,7 +97,7 @@ enum MachineInspection {
         facts.fuseMounts = mounts.count { $0.type == "fuse" || $0.type.hasPrefix("fuse.") }
         for mount in mounts where mount.type == "fuse.replica" && !claimed.contains(mount.path) {
             guard facts.silentMounts.count < 3 else { return }
-            switch PlaceFacts.outcome(at: mount.path, asUser: facts.isRoot ? mount.user : nil) {
+            switch DiskFacts.outcome(at: mount.path, asUser: facts.isRoot ? mount.user : nil) {
             case .failed("Transport endpoint is not connected"): facts.deadMounts.append(mount.path)
             case .silent: facts.silentMounts.append(mount.path)
             case .failed, .seen: break

@@ -10,9 +10,9 @@ struct GrantedLogin: Decodable {
 
     /// Waits until the user grants access on the server's page.
     static func ask(_ url: String) throws -> GrantedLogin {
-        let search = StoreSearch.own
+        let search = StoreProgramSearch.own
         guard let program = search.installed().first(where: { $0.scheme == "davs" })?.path.string else {
-            throw ControlFailure(.badStore, "there is no \(StoreSearch.program(of: "davs")) in \(search.words)")
+            throw ControlFailure(.badStore, "there is no \(StoreProgramSearch.program(of: "davs")) in \(search.words)")
         }
         let (line, code) = try MountProgram.run(program, ["--login", url].map { Array($0.utf8) }, readsOutput: true)
         // It has printed the reason.

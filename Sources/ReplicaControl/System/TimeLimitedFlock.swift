@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// flock(2) with a time limit, which the call itself does not have.
-package enum FileLock {
+package enum TimeLimitedFlock {
     private static let pauseMicroseconds: UInt32 = 20_000
 
     /// Takes a lock, at once or when another process releases it.

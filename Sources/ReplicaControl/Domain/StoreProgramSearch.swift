@@ -3,7 +3,7 @@ package import SystemPackage
 
 /// Finds stores that are separate programs (STORE_PROTOCOL.md §1): `replica-store-NAME` serves `NAME://`, and
 /// `replica-store-webdav` both WebDAV schemes.
-package struct StoreSearch: Equatable, Sendable {
+package struct StoreProgramSearch: Equatable, Sendable {
     /// The folders, in search order.
     package let folders: [FilePath]
 
@@ -29,11 +29,11 @@ package struct StoreSearch: Equatable, Sendable {
     }
 
     /// The search for this process.
-    package static var own: StoreSearch {
+    package static var own: StoreProgramSearch {
         let environment = ["HOME", "PATH"].reduce(into: [String: String]()) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }
         }
-        return StoreSearch(environment: environment, isRoot: geteuid() == 0)
+        return StoreProgramSearch(environment: environment, isRoot: geteuid() == 0)
     }
 
     /// The name of a scheme's program.

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// What only calls on the filesystem itself can tell. Its daemon or its server may never answer, and a process that waits
 /// for an answer can't always be killed, so another process of this program makes them.
-enum PlaceProbe {
+enum DiskProbe {
     /// The first argument of that process; its second is the path.
     static let word = "--probe-place"
 

@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// Options of a domain, stored in `domain.json` for later mounts.
-struct DomainOptions: Equatable {
+struct StoredDomainOptions: Equatable {
     /// Their names. The manual page has each of them (`ManualTests`).
     enum Name: String, CaseIterable {
         case noHydrate = "nohydrate"

@@ -2,7 +2,7 @@ import ReplicaControl
 import SystemPackage
 
 /// A folder on a disk: the space and the features of its filesystem.
-struct PlaceFacts: Equatable {
+struct DiskFacts: Equatable {
     /// The result of inspecting it.
     enum Outcome: Equatable {
         case seen, silent
@@ -29,7 +29,7 @@ struct PlaceFacts: Equatable {
         let bytes = Self.bytes(of: path)
         self.init(spaceAt: path, bytes)
         guard outcome == .seen else { return }
-        guard let probe = PlaceProbe.ask(bytes) else {
+        guard let probe = DiskProbe.ask(bytes) else {
             outcome = .silent
             return
         }
@@ -39,7 +39,7 @@ struct PlaceFacts: Equatable {
     /// Whether the folder can be reached. It may be in another user's mount, so no more is asked of it.
     /// - Parameter user: Of a mount that only this user may enter. Root is told of no error there.
     static func outcome(at path: FilePath, asUser user: MountedFileSystem.User?) -> Outcome {
-        PlaceFacts(spaceAt: path, bytes(of: path), asUser: user).outcome
+        DiskFacts(spaceAt: path, bytes(of: path), asUser: user).outcome
     }
 
     private static func bytes(of path: FilePath) -> [UInt8] {
