@@ -45,11 +45,12 @@ final class WebDAVFaultedSession: FaultedSession {
         try await connection.run(storage, body)
     }
 
-    /// The server's tested features, with all requests through the proxy.
+    /// The server's tested features, with all requests through the proxy, which sends no cut request on.
     func abilities() async throws(ServerFailure) -> ServerAbilities {
         connection.arm()
         let storage = try await WebDAVStorage.open(
-            try! address, WebDAVServer.login, timeLimit: .seconds(120), silence: silenceSeconds)
+            try! address, WebDAVServer.login, timeLimit: .seconds(120), noticeTime: .zero,
+            silence: silenceSeconds)
         storage.close()
         return storage.abilities
     }

@@ -48,6 +48,21 @@ import Threads
         }
     }
 
+    /// rclone leaves half a file of an upload that is cut, but a busy server may read the request only after the
+    /// connection ended. Here the proxy before it passes it on late.
+    @Test func aCutUploadThatTheServerReadsLateIsNotWhole() async throws {
+        let folder = try await WebDAVServer.rclone.folder()
+        defer { folder.connection.close() }
+        let server = try WebDAVServer.rclone.port
+        let proxy = try CuttingProxy(to: { server }, limit: { _ in nil }, pace: { 40_000 })
+        defer { proxy.close() }
+        let path = folder.connection.address.path.map(\.description).joined(separator: "/")
+        let address = try WebDAVAddress("127.0.0.1:\(proxy.port)/\(path)", isSecure: false)
+        let storage = try await WebDAVStorage.open(address, WebDAVServer.login, timeLimit: .seconds(60))
+        defer { storage.close() }
+        #expect(!storage.abilities.writesWhole && storage.abilities.fetchesRanges)
+    }
+
     /// Apache lets several win, and marks fresh ETags as weak.
     @Test func nonatomicPreconditionsAreDeclaredAsChecked() async throws {
         try await WebDAVScratch.run(.apache) { scratch in

@@ -33,13 +33,14 @@ package final class WebDAVStorage: PathStorage {
     /// - Parameters:
     ///   - memory: The recorded features of servers; nil if there are none.
     ///   - abilities: The server's features, if known.
-    ///   - timeLimit: The time limit of the tests: the daemon waits ten seconds for a store.
+    ///   - timeLimit: The time limit of the tests.
+    ///   - noticeTime: How long the server may take, at least, to read a request whose connection ended.
     ///   - chunks: How large files are sent if the server supports chunks.
     ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
-        abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(6), chunks: ChunkLimits = ChunkLimits(),
-        silence: Int? = nil
+        abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(6),
+        noticeTime: Duration = .seconds(1), chunks: ChunkLimits = ChunkLimits(), silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {
         let connection = try WebDAVConnection(address, login, silence: silence)
         do throws(WebDAVError) {
@@ -52,7 +53,7 @@ package final class WebDAVStorage: PathStorage {
             if let abilities = abilities ?? memory?.abilities(of: connection.server) {
                 return WebDAVStorage(connection, abilities, chunks, folder: memory?.folder)
             }
-            let tried = try await ServerTrial.run(connection, timeLimit: timeLimit)
+            let tried = try await ServerTrial.run(connection, timeLimit: timeLimit, noticeTime: noticeTime)
             if tried.isWhole { memory?.note(tried.abilities, of: connection.server) }
             return WebDAVStorage(connection, tried.abilities, chunks, folder: memory?.folder)
         } catch {
