@@ -62,13 +62,16 @@ struct MountAtLogin {
     }
 
     private func start(_ automatic: AutomaticMount) throws -> DaemonStatus {
-        if let complaint = automatic.control.start(automatic.unit) {
+        let complaint = automatic.control.start(automatic.unit)
+        // A start that failed is sometimes reported as done by a systemd that restarts the unit.
+        guard complaint == nil, let daemon = try DaemonProbe.hello(domain), let mountpoint = daemon.mountpoint else {
             let hint =
                 "'systemctl \(automatic.scope.word) status \(ShellWord.quoted(Array(automatic.unit.utf8)))' says why"
             throw ControlFailure(
-                .mountFailed, "systemd could not mount it, so nothing was changed; \(hint): \(complaint)")
+                .mountFailed,
+                "systemd could not mount it, so nothing was changed; \(hint): \(complaint ?? "the unit ended")")
         }
-        guard let daemon = try DaemonProbe.hello(domain), daemon.mountpoint?.bytes == path else {
+        guard mountpoint.bytes == path else {
             throw ControlFailure(.mountFailed, "systemd started another unit than the one written; nothing was changed")
         }
         return daemon

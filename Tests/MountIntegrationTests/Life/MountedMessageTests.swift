@@ -186,7 +186,11 @@ import Testing
                     why="'systemctl --system status replica@d.service' says why"
                     says 32 "systemd could not mount it, so nothing was changed; $why: broken" at_boot d "$MNT"
                     echo '#!/bin/sh' >systemctl
+                    says 32 "systemd could not mount it, so nothing was changed; $why: the unit ended" at_boot d "$MNT"
+                    mkdir elsewhere
+                    echo 'case $* in *start*) env XDG_DATA_HOME="'"$XDG_DATA_HOME"'" "'"$BIN/replica"'" mount d elsewhere ;; esac' >>systemctl
                     says 32 "systemd started another unit than the one written; nothing was changed" at_boot d "$MNT"
+                    replica unmount d
                     prints "" find /etc/systemd -name "*d.service*"
                     chmod 755 data data/replica
                     says 14 "HOME is not set, so there is no place for units of this user" \
