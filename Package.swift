@@ -189,7 +189,7 @@ let package = Package(
                 "S3Store", "HTTPClient", "HTTPStorage", "StoreServer", "ProcessStore", "ChildProcess", "PathStore",
                 "PercentEncoding",
                 "ReplicaModel", "ReplicaTestSupport", "Threads", system,
-            ], exclude: page + ["metadata-server", "rclone-server", "s3-server"], swiftSettings: strict),
+            ], exclude: page + ["metadata-server", "copy-refuser", "rclone-server", "s3-server"], swiftSettings: strict),
         .testTarget(
             name: "WebDAVStoreTests",
             dependencies: [

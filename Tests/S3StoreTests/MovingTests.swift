@@ -117,4 +117,29 @@ import Testing
             #expect(try await scratch.other.keys() == ["new"])
         }
     }
+
+    /// OpenStack Swift refuses every conditional copy: it tests the source.
+    @Test func filesAndFoldersMoveOnAServerThatRefusesConditionalCopies() async throws {
+        let server = try S3Server.shared
+        let proxy = try ServingProgram("copy-refuser", [String(server.endpoint.split(separator: ":").last ?? "")])
+        let endpoint = "http://127.0.0.1:\(proxy.values["PORT"] ?? "")"
+        let account = S3Account(
+            credentials: S3Server.credentials, region: "us-east-1", endpoint: endpoint, isVirtualHosted: false)
+        let storage = try await server.storage(server.bucket(), account)
+        defer { storage.close() }
+        let scratch = Moved(storage: storage)
+        let made = try await scratch.write("one", "content")
+        _ = try await storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes())
+        _ = try await scratch.write("folder/inner", "more")
+        #expect(try await storage.move(scratch.path("one"), to: scratch.path("two"), version: made.version).size == 7)
+        _ = try await storage.move(scratch.path("folder"), to: scratch.path("other"), version: nil)
+        #expect(try await scratch.list().keys.sorted() == ["other", "two"])
+        #expect(try await storage.entry(at: scratch.path("other/inner"))?.size == 4)
+        // What the trial made is gone.
+        #expect(storage.abilities.createsExclusively && storage.abilities.refusesConditionalCopies)
+    }
+
+    private struct Moved: StorageScratch {
+        let storage: S3Storage
+    }
 }

@@ -141,9 +141,7 @@ extension S3Storage {
     }
 
     /// A key as the source of a copy.
-    func copySource(_ key: [UInt8]) -> String {
-        PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + key, keeping: "/")
-    }
+    func copySource(_ key: [UInt8]) -> String { connection.copySource(key) }
 
     private func copyParts(
         _ source: String, _ key: [UInt8], _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]

@@ -45,7 +45,7 @@ extension S3Storage {
             do throws(CallError) {
                 let tag = try await copy(
                     keys.key(path), object, to: keys.key(target), metadata: metadata,
-                    condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+                    condition: abilities.copiesExclusively ? [("If-None-Match", "*")] : [])
                 if tag != object.tag { try await expectSame(path, object, copiedTo: target, origin) }
                 isCopiedNow = tag == object.tag
             } catch {
@@ -101,7 +101,7 @@ extension S3Storage {
     ///   it was uploaded or encrypted differently.
     private func takeBack(_ copy: [UInt8], _ origin: String, copyOf tag: String) async throws(CallError) {
         // On other servers, another client's copy may be replaced by this one, and its original removed.
-        guard abilities.createsExclusively else { return }
+        guard abilities.copiesExclusively else { return }
         let made = try await get { () async throws(S3Error) in try await connection.object(copy) }
         guard let made, made.tag == tag, made.metadata["replica-moved"] == origin else { return }
         // What another client has replaced by now stays.
@@ -172,7 +172,7 @@ extension S3Storage {
         do throws(CallError) {
             tag = try await copy(
                 object.key, now, to: target, metadata: metadata,
-                condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+                condition: abilities.copiesExclusively ? [("If-None-Match", "*")] : [])
         } catch {
             // Another client has written to the target or the source since the listing.
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }

@@ -2,6 +2,7 @@ import Glibc
 import HTTPClient
 import HTTPStorage
 import PathStore
+import PercentEncoding
 
 /// How a server handles conditions: tested with an internal object, because servers that ignore a condition answer as
 /// if it held.
@@ -13,6 +14,9 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
 
     /// `If-None-Match: *` on PUT.
     var createsExclusively = false
+    /// Whether the server refuses `If-None-Match: *` on a copy even if nothing is at the target, as OpenStack Swift does: it tests the
+    /// source.
+    var refusesConditionalCopies = false
     /// `If-Match` on PUT; nil if it is not checked.
     var replaceForm: TagForm?
     /// `If-Match` on DELETE.
@@ -30,6 +34,9 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         properties.concurrency = 32
         return properties
     }
+
+    /// Whether a copy replaces nothing on a server that checks it.
+    var copiesExclusively: Bool { createsExclusively && !refusesConditionalCopies }
 
     /// The header that replaces an object only if it has this ETag; none if the server does not check it.
     func condition(tag: String) -> [(name: String, value: String)] {
@@ -72,6 +79,7 @@ private struct ServerTrial {
             abilities.createsExclusively =
                 try await outcome { () async throws(S3Error) in try await put([Self.any]) } == .failed
         }
+        if abilities.createsExclusively { abilities.refusesConditionalCopies = try await refusesConditionalCopies() }
         abilities.replaceForm = try await replaceForm()
         abilities.completesConditionally = try await completes()
         abilities.removesConditionally =
@@ -133,6 +141,21 @@ private struct ServerTrial {
         _ = try await connection.send(request)
     }
 
+    /// Whether a copy to a free place fails if it must not replace anything.
+    private func refusesConditionalCopies() async throws(S3Error) -> Bool {
+        let target = key + Array("-copy".utf8)
+        let outcome = try await outcome { () async throws(S3Error) in
+            var request = S3Request("PUT", target)
+            request.headers = [("x-amz-copy-source", connection.copySource(key)), Self.any]
+            let answer = try await connection.send(request)
+            guard XMLReader.read(answer.body)?.name == "CopyObjectResult" else { throw connection.error(in: answer) }
+        }
+        // A copy that was made and then sent again is refused, too.
+        let isMade = try await connection.object(target) != nil
+        _ = try await connection.send(S3Request("DELETE", target))
+        return outcome != .done && !isMade
+    }
+
     private func replaceForm() async throws(S3Error) -> ServerAbilities.TagForm? {
         guard let tag = try await connection.object(key)?.tag else { return nil }
         func replace(_ value: String) async throws(S3Error) -> Outcome {
@@ -167,5 +190,12 @@ private struct ServerTrial {
             else { throw error }
             return false
         }
+    }
+}
+
+extension S3Connection {
+    /// A key as the source of a copy.
+    func copySource(_ key: [UInt8]) -> String {
+        PercentText.encoded(Array("\(address.bucket)/".utf8) + key, keeping: "/")
     }
 }
