@@ -109,6 +109,22 @@ import Testing
         }
     }
 
+    /// In the way of Cyrus, which answers 207 for what is missing.
+    @Test func aMissingResourceMayBeReportedWithinAnAnswer() async throws {
+        try await run("absent") { scratch in
+            #expect(try await scratch.entry("file") != nil)
+            #expect(try await scratch.entry("another") == nil)
+            let error = try await failure { _ = try await scratch.list("folder") }
+            #expect(error == .notFound)
+        }
+        let error = try await openingFailure(try address("absent/folder"), .nothing)
+        guard case .refused(let text) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(text.hasPrefix("there is no folder"), "\(text)")
+    }
+
     @Test(arguments: ["other", "longer", "shorter", "range", "portal"])
     func anInvalidContentIsRejected(_ folder: String) async throws {
         try await run(folder) { scratch in

@@ -1,8 +1,11 @@
+import Glibc
 import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
+import Threads
 
 @testable import WebDAVStore
 
@@ -89,5 +92,34 @@ import Testing
             return
         }
         #expect(text == "this login may not read the folder, or it is not a folder (the server answers 403)")
+    }
+
+    /// What a server far away keeps is tested to the end, and not again at the next opening.
+    @Test func aDistantServerIsTestedOnce() async throws {
+        let (port, requests) = (try WebDAVServer.lighttpd.port, Locked(0))
+        let plan: HTTPFaultProxy.Plan = { _ in
+            requests.withLock { $0 += 1 }
+            // As by a satellite; the tests take several seconds.
+            usleep(150_000)
+            return nil
+        }
+        let proxy = try HTTPFaultProxy(to: { port }, plan: plan)
+        defer { proxy.close() }
+        let folder = try await WebDAVServer.lighttpd.folder()
+        defer { folder.connection.close() }
+        let names = folder.connection.address.path.map { String(decoding: $0.bytes, as: UTF8.self) }
+        let address = try WebDAVAddress("127.0.0.1:\(proxy.port)/\(names.joined(separator: "/"))", isSecure: false)
+        let state = try TemporaryFolder()
+        func open() async throws -> PathStorageProperties {
+            let memory = AbilityMemory<ServerAbilities>(folder: state.path.string)
+            let storage = try await WebDAVStorage.open(address, WebDAVServer.login, memory: memory)
+            defer { storage.close() }
+            return storage.properties
+        }
+        let first = try await open()
+        #expect(first.createStrength == .atomic && first.replaceStrength == .atomic)
+        let before = requests.withLock { $0 }
+        let second = try await open()
+        #expect(second.createStrength == .atomic && requests.withLock { $0 } - before < 6)
     }
 }

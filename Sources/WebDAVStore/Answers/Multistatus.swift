@@ -1,4 +1,5 @@
 import HTTPClient
+import ReplicaModel
 import Threads
 
 /// Parses the answer to a PROPFIND while it arrives: it may be of any length, and only the result for each resource is
@@ -16,13 +17,21 @@ final class Multistatus: @unchecked Sendable {
 
     private var reader: XMLReader?
     private var resources: [Resource] = []
+    /// Whether the server says within the answer that the requested resource is missing, as Cyrus does.
+    private(set) var isMissing = false
     private var count = 0
 
-    /// - Parameter address: Entries outside of this folder are ignored.
-    init(_ address: WebDAVAddress) {
+    /// - Parameters:
+    ///   - address: Entries outside of this folder are ignored.
+    ///   - asked: The requested resource.
+    init(_ address: WebDAVAddress, asked: [FileName] = []) {
         reader = XMLReader(Self.limits) { [unowned self] element in
             count += 1
-            if let resource = Resource(element, in: address) { resources.append(resource) }
+            if let resource = Resource(element, in: address) {
+                resources.append(resource)
+            } else if Resource.missing(element, in: address) == asked {
+                isMissing = true
+            }
             return count <= Self.most
         }
     }

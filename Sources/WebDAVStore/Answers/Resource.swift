@@ -125,6 +125,15 @@ extension Resource {
         guard isTold else { return nil }
     }
 
+    /// The names of a resource that a response says is missing (`status` without properties, RFC 4918 §9.1); nil if it does not.
+    static func missing(_ response: XMLElement, in address: WebDAVAddress) -> [FileName]? {
+        guard response.name == "response", response.namespace == dav, response["propstat"] == nil,
+            let status = status(response), [404, 410].contains(status),
+            let href = response.children.first(where: { $0.name == "href" && $0.namespace == dav })
+        else { return nil }
+        return Reference.names(href.bytes, in: address)
+    }
+
     private mutating func take(_ property: XMLElement) {
         let text = property.text.trimmedSpaces
         switch (property.namespace, property.name) {

@@ -33,7 +33,7 @@ extension WebDAVConnection {
     ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
         try await repeating { () async throws(WebDAVError) in
             // The results of different attempts must not be mixed.
-            let intake = Multistatus(isAbsolute ? address.root : address)
+            let intake = Multistatus(isAbsolute ? address.root : address, asked: names)
             var request = WebDAVRequest(
                 "PROPFIND", names,
                 headers: [
@@ -51,6 +51,7 @@ extension WebDAVConnection {
                 throw error
             }
             guard let resources = intake.finish(answer.head) else { throw .strange }
+            if intake.isMissing { throw .complaint(WebDAVError.Complaint(status: 404)) }
             return (resources, answer.head["date"].flatMap(Moment.header))
         }
     }

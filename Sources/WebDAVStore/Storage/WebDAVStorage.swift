@@ -33,13 +33,14 @@ package final class WebDAVStorage: PathStorage {
     /// - Parameters:
     ///   - memory: The recorded features of servers; nil if there are none.
     ///   - abilities: The server's features, if known.
-    ///   - timeLimit: The time limit of the tests.
+    ///   - timeLimit: The time limit of the tests, which are some 70 requests one after the other: the daemon waits five minutes for a
+    ///     store that says that it is being opened.
     ///   - noticeTime: How long the server may take, at least, to read a request whose connection ended.
     ///   - chunks: How large files are sent if the server supports chunks.
     ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
-        abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(6),
+        abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(120),
         noticeTime: Duration = .seconds(1), chunks: ChunkLimits = ChunkLimits(), silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {
         let connection = try WebDAVConnection(address, login, silence: silence)
