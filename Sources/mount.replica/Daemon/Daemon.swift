@@ -11,6 +11,8 @@ import Threads
 final class Daemon: Sendable {
     private struct State {
         var mount: LiveMount?
+        /// While a mount is made, which `mount` does not hold yet.
+        var isMounting = false
         /// Depends on how it was started: whether it outlives its mount.
         var servesUnmounted: Bool
         /// No new mount is accepted then: it would be unmounted immediately.
@@ -56,11 +58,16 @@ final class Daemon: Sendable {
 
     /// Mounts the domain; the mount is live when this returns.
     /// - Parameter isOnlyReason: Whether the daemon exits with this mount.
-    /// - Throws: `notRunning` if the daemon is stopping: another one has to do it.
+    /// - Throws: `notRunning` if the daemon is stopping: another one has to do it. `busy` if another mount is being made.
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
         // umount(8) returns before we have learned of it; programs that still use the detached mount delay nothing.
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
-        guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is stopping") }
+        try state.withLock { state in
+            guard !state.isEnding else { throw ControlFailure(.notRunning, "the daemon is stopping") }
+            guard !state.isMounting else { throw beingMounted }
+            state.isMounting = true
+        }
+        defer { state.withLock { $0.isMounting = false } }
         guard mountpoint == nil else {
             throw ControlFailure(.busy, "\(location.name) is already mounted on \(mountpoint.map(\.string) ?? "")")
         }
@@ -87,6 +94,8 @@ final class Daemon: Sendable {
         state.withLock { $0.options = wanted }
         limitCache(by: wanted)
     }
+
+    private var beingMounted: ControlFailure { ControlFailure(.busy, "\(location.name) is being mounted: try again") }
 
     /// Changes the options of the domain while it is mounted there.
     /// - Throws: `busy` for an option that can't change now; then none has changed.
@@ -131,9 +140,13 @@ final class Daemon: Sendable {
     }
 
     /// Unmounts.
-    /// - Throws: `busy` with the users of the mount, unless `isLazy`.
+    /// - Throws: `busy` with the users of the mount, or while it is being made, unless `isLazy`.
     func unmount(isLazy: Bool = false) throws(ControlFailure) {
-        guard let mount = state.withLock({ $0.mount }) else { return }
+        let (found, isMounting) = state.withLock { ($0.mount, $0.isMounting) }
+        guard let mount = found else {
+            if isMounting, !isLazy { throw beingMounted }
+            return
+        }
         do throws(Errno) { try mount.unmount(isLazy: isLazy) } catch {
             throw error == .resourceBusy ? ControlFailure(.busy, mount.whyBusy) : ControlFailure(error)
         }
@@ -148,34 +161,35 @@ final class Daemon: Sendable {
     /// Waits for the end, then stops everything in order. Blocks.
     func runUntilEnd(stopServing: () -> Void) {
         end.wait()
-        do throws(ControlFailure) {
-            try unmount(isLazy: true)
-        } catch {
-            log.error("the mount could not be removed", metadata: ["error": "\(error.message)"])
-        }
-        state.withLock { $0.mount }?.waitForEnd()
+        endMountOrReport()
         stopServing()
+        // A request that was in progress may have mounted it meanwhile.
+        endMountOrReport()
         close()
     }
 
+    private func endMountOrReport() {
+        do { try endMount() } catch {
+            log.error("the mount could not be removed", metadata: ["error": "\(error.message)"])
+            state.withLock { $0.mount }?.waitForEnd()
+        }
+    }
+
     /// Unmounts and waits until the mount is gone.
-    func endMount() throws {
+    func endMount() throws(ControlFailure) {
         try unmount(isLazy: true)
         state.withLock { $0.mount }?.waitForEnd()
     }
 
     /// Stops and closes the domain. Blocks.
     func close() {
-        let stopped = Latch()
-        Task { [domain, store, log] in
+        waited { [domain, store, log] in
             do {
                 try await domain.stop()
             } catch {
                 log.error("some changes could not be recorded", metadata: ["error": "\(error)"])
             }
             await store.close()
-            stopped.open()
         }
-        stopped.wait()
     }
 }

@@ -94,19 +94,6 @@ enum StoreFactory {
         }
     }
 
-    /// Blocks this thread until a task has ended.
-    private static func waited<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
-        let (result, isDone) = (Locked<Value?>(nil), Latch())
-        Task {
-            let value = await body()
-            result.withLock { $0 = value }
-            isDone.open()
-        }
-        isDone.wait()
-        guard let value = result.withLock({ $0 }) else { preconditionFailure("the latch opened too early") }
-        return value
-    }
-
     private static func probe(_ store: any RemoteStore) throws(RemoteStoreError) {
         let error = waited { () async -> RemoteStoreError? in
             do throws(RemoteStoreError) { _ = try await store.item(.root) } catch { return error }
