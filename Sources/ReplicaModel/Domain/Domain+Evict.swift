@@ -53,11 +53,12 @@ extension Domain {
     }
 
     /// Finds out whether this is still the same store, and what it reports, before content is freed that only it has then.
-    private func verifyStore() async {
+    func verifyStore() async {
         let mayAsk = engine.state.withLock { $0.disconnected == nil && $0.isStoreReadable }
         guard mayAsk, engine.pause.left == 0 else { return }
         await engine.recognizeAgain()
-        guard !engine.options.isSequential, engine.isStoreAnswering else { return }
+        // Only a domain that runs receives changes.
+        guard isRunning, !engine.options.isSequential, engine.isStoreAnswering else { return }
         let pull = engine.askForPull()
         for _ in 0..<Self.verifyingRounds {
             guard engine.isStoreAnswering, engine.state.withLock({ $0.pulls.done < pull }) else { return }

@@ -93,8 +93,11 @@ package final class Domain: Sendable {
         try replica.close()
     }
 
+    /// Whether it was started and not stopped.
+    var isRunning: Bool { running.withLock { $0 != nil } }
+
     /// How long a call may be silent while the domain stops, in seconds.
-    private static let longestLastCall = 30.0
+    static let longestLastCall = 30.0
 
     /// Fetches the listing of a folder that was never listed. Waits for the store.
     /// - Throws: ENETDOWN if disconnected, EHOSTUNREACH if the store does not answer, EACCES without a login.

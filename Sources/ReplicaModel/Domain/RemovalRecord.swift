@@ -24,9 +24,12 @@ package struct RemovalNotFinished: Error, Sendable {
 extension StateFolders {
     var removalRecord: FilePath { root.appending("removal") }
 
+    /// Whether a removal was begun, which can only be continued.
+    package var isRemovalBegun: Bool { removalRecord.withPlatformString { access($0, F_OK) } == 0 }
+
     /// - Throws: ``RemovalNotFinished`` when a removal was begun.
     func refuseBegunRemoval() throws {
-        guard removalRecord.withPlatformString({ access($0, F_OK) }) == 0 else { return }
+        guard isRemovalBegun else { return }
         throw RemovalNotFinished(preserved: try preservedFolder(of: begunRemoval()))
     }
 

@@ -23,7 +23,12 @@ package struct Removal: Sendable, Hashable {
 
 extension Domain {
     /// Stops and removes the domain; see ``StateFolders/remove(keep:name:unlist:)``. Nothing may be called after it.
+    /// The store is asked first whether it still is the same one: what is in step with a lost one is nowhere else.
     package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) async throws -> Removal {
+        if keep == .dirty {
+            engine.watch.limitSilence(seconds: Self.longestLastCall)
+            await verifyStore()
+        }
         try await stop()
         return try replica.folders.remove(keep: keep, name: name, unlist: unlist)
     }
@@ -54,7 +59,7 @@ extension StateFolders {
             try removeRest()
             return removal
         } catch {
-            guard removalRecord.withPlatformString({ access($0, F_OK) }) == 0 else { throw error }
+            guard isRemovalBegun else { throw error }
             // If it can't be searched for, it is not named.
             throw RemovalNotFinished(cause: error, preserved: try? preservedFolder(of: begun))
         }

@@ -20,7 +20,7 @@ enum DaemonLaunch {
         logger.logLevel = plan.isVerbose ? .debug : .warning
         let creation = DomainCreation()
         do {
-            if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
+            if case .remove(let keep) = plan.task { try remove(plan, keep, background, logger) }
             let note = StoreAccessNote.note(plan)
             let (daemon, server) = try bringUp(plan, creation, logger)
             if let note { StandardError.say(note) }
@@ -70,19 +70,43 @@ enum DaemonLaunch {
     }
 
     /// Removes a domain without a daemon, and exits.
-    private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: BackgroundStart) throws -> Never {
+    private static func remove(
+        _ plan: DaemonPlan, _ keep: RemovalMode, _ background: BackgroundStart, _ log: Logger
+    ) throws -> Never {
         guard case .existing(let location) = plan.selection else {
             preconditionFailure("only an existing domain is removed")
         }
         try MountsBelow.refuse(location.state)
         let folders = StateFolders(root: location.state)
+        let name = location.name.text
+        let unlist: @Sendable () -> Void = { Daemon.removeLinks(to: location) }
         let removal = try DaemonHandover.whenFree(location) {
-            try folders.remove(keep: RemovalKeep(keep), name: location.name.text) { Daemon.removeLinks(to: location) }
+            // Only what is kept for a store that is lost depends on the store. A begun removal continues in any case.
+            if keep == .dirty, !folders.isRemovalBegun {
+                return try removeAsking(try reopen(location, plan.options, log), folders, name, unlist, log)
+            }
+            return try folders.remove(keep: RemovalKeep(keep), name: name, unlist: unlist)
         }
         background.isReady(
             .removed(
                 RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)), log: nil)
         exit(0)
+    }
+
+    /// The same with the store's answer to whether it still is the one that the domain began with.
+    private static func removeAsking(
+        _ store: LazyStore, _ folders: StateFolders, _ name: String, _ unlist: @escaping @Sendable () -> Void,
+        _ log: Logger
+    ) throws -> Removal {
+        let domain = try Domain.open(folders, store: store, log: log)
+        return try waited {
+            let result: Result<Removal, any Error>
+            do {
+                result = .success(try await domain.remove(keep: .dirty, name: name, unlist: unlist))
+            } catch { result = .failure(error) }
+            await store.close()
+            return result
+        }.get()
     }
 
     /// Finds or creates the domain.

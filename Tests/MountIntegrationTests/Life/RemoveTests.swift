@@ -89,4 +89,28 @@ import Testing
                     """#)
         }
     }
+
+    /// Without a daemon the store is asked, too: what is in step with a store that is gone is nowhere else. An empty
+    /// directory in its place is a disk that is not mounted.
+    @Test(arguments: ["gone", "empty", "there"])
+    func aStoreThatIsGoneIsNoticedWithoutADaemon(store: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                mkdir "$SRC/d"; echo one >"$SRC/d/one"; echo two >"$SRC/two"; begin; settle
+                replica unmount d >/dev/null; eventually free_lock
+                [ \#(store) = there ] || mv "$STORE" elsewhere
+                [ \#(store) != empty ] || mkdir "$STORE"
+                replica remove d >said
+                not test -e "$STATE"
+                kept=("$HERE/data/replica/d preserved "*)
+                if [ \#(store) = there ]; then
+                    not test -e "${kept[0]}"; content_is "$STORE/two" two
+                else
+                    content_is "${kept[0]}/d/one" one; content_is "${kept[0]}/two" two
+                    content_is elsewhere/two two
+                fi
+                """#)
+        }
+    }
 }
