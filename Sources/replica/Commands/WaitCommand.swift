@@ -12,6 +12,12 @@ struct Wait: ParsableCommand {
     var timeout: Double?
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard (0...1e9).contains(timeout ?? 0) else {
+            throw ValidationError("--timeout takes a number of seconds between 0 and 1000000000")
+        }
+    }
+
     func run() throws {
         let (target, _) = try Target.domainOrItem(target)
         let client = try DaemonConnection.connectOrStart(target.domain)
