@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// The lock of a domain's state (flock(2)), which its daemon holds until its process has ended.
+/// The lock of a domain's state (flock(2)), which its daemon holds until it has recorded everything.
 package enum StateLock {
     /// Waits until no process serves the domain.
     /// - Returns: False if one does after this many seconds.

@@ -28,9 +28,13 @@ struct Unmount: ParsableCommand {
             return try output.done("\(domain.name) is unmounted; its daemon was not running")
         }
         let pending = flush ? nil : try pendingItems(client)
+        let daemon = client.daemonProcess.flatMap { ProcessEnd(of: $0) }
         _ = try client.request(.unmount(flush: flush), onEvent: output.event)
-        // Until then, it writes to the state: a copy would not be complete.
-        if !StateLock.awaitFree(state: domain.state, seconds: Self.endTimeoutSeconds) {
+        // Until then, it writes to the state, and a copy would not be complete; or its disk can't be unmounted.
+        if StateLock.awaitFree(state: domain.state, seconds: Self.endTimeoutSeconds) {
+            // Its last threads end right after that, unless it is a process that does something else as well.
+            _ = daemon?.wait(seconds: Self.lastThreadsSeconds)
+        } else {
             Output.complain("the daemon of \(domain.name) has not ended yet")
         }
         var line = "\(domain.name) is unmounted"
@@ -39,6 +43,7 @@ struct Unmount: ParsableCommand {
     }
 
     private static let endTimeoutSeconds = 10.0
+    private static let lastThreadsSeconds = 2.0
 
     /// The domain that is meant. A path inside a mount is rejected, as by umount(8).
     private func mounted() throws -> DomainLocation {
