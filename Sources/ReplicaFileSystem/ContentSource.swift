@@ -9,6 +9,8 @@ package protocol ContentSource: Sendable {
     /// Fetches a range of a file's content, or all of it for nil.
     /// - Throws: Like ``list(_:)``; ESTALE if the store's content has changed in the meantime; ENOSPC.
     func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno)
+    /// Brings a file of which nothing is local up to date before a program opens it for reading. Never fails.
+    func revalidate(_ file: ItemNumber) async
     /// Fetches content for a program that reads.
     /// - Parameters:
     ///   - wanted: The range to read.

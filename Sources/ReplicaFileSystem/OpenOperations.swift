@@ -11,6 +11,21 @@ extension DomainFileSystem {
     private static let kernelFlags = O_APPEND | CL_O_DIRECT
 
     package func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
+        let number = NodeNumber.number(node)
+        guard Self.isForReading(options.flags), replica.isDataless(number) else {
+            return openNow(context, node, options, reply)
+        }
+        revalidate(context, number, reply) { [self] reply in openNow(context, node, options, reply) }
+    }
+
+    /// Programs that open without waiting (O_NONBLOCK) ask for attributes, as lsattr(1).
+    private static func isForReading(_ flags: Int32) -> Bool {
+        flags & O_ACCMODE == O_RDONLY && flags & (O_NONBLOCK | O_TRUNC) == 0
+    }
+
+    private func openNow(
+        _ context: RequestContext, _ node: NodeID, _ options: OpenOptions, _ reply: consuming OpenReply
+    ) {
         answer(context, reply) { [self] () throws(ReplicaError) in
             let item = NodeNumber.item(node)
             let flags = options.flags & ~Self.kernelFlags

@@ -43,6 +43,19 @@ extension DomainFileSystem {
         }
     }
 
+    /// Brings a dataless file up to date for a program that will read it, and continues in any case.
+    func revalidate<Answer>(
+        _ context: RequestContext, _ number: ItemNumber, _ reply: consuming Reply<Answer>,
+        then goOn: @escaping @Sendable (consuming Reply<Answer>) -> Void
+    ) {
+        guard !isRefused(context) else { return goOn(reply) }
+        wait(reply) { [source] () throws(Errno) in
+            await source.revalidate(number)
+        } then: { reply, _ in
+            goOn(reply)
+        }
+    }
+
     /// Parks `reply` while `work` runs, and continues. A signal to the waiting program ends the wait.
     private func wait<Answer, Found: Sendable>(
         _ reply: consuming Reply<Answer>, for work: @escaping @Sendable () async throws(Errno) -> Found,

@@ -114,6 +114,10 @@ package final class Domain: Sendable {
         try await engine.hydrate(file, range: range)
     }
 
+    /// Brings a file of which nothing is local up to date before a program opens it for reading. Waits for the store a few
+    /// seconds at most, and never fails.
+    package func revalidate(_ file: ItemNumber) async { await engine.revalidate(file) }
+
     /// Provides content for a program that reads. Content that can't be kept, for example because the disk is too full,
     /// passes through memory.
     /// - Parameters:

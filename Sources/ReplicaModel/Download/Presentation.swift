@@ -87,6 +87,18 @@ struct Presentations {
     /// A rename of such a name moves what the kernel still has there: it shows that item under the new name permanently.
     private var unreported: [ItemPlace: Int] = [:]
 
+    /// Files whose newer content the kernel is being told about, by inode number: it may still cut reads at the former size.
+    private var contents: [ItemNumber: Int] = [:]
+
+    mutating func beginContent(of number: ItemNumber) { contents[number, default: 0] += 1 }
+
+    mutating func endContent(of number: ItemNumber) {
+        let left = contents[number, default: 1] - 1
+        contents[number] = left > 0 ? left : nil
+    }
+
+    func isTellingContent(of number: ItemNumber) -> Bool { contents[number] != nil }
+
     /// Names of which the kernel has not carried out all invalidations.
     var unreportedPlaces: Set<ItemPlace> { Set(unreported.keys) }
 

@@ -71,7 +71,7 @@ extension Replica {
         _ number: ItemNumber, _ item: Item, _ fields: ItemFields, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) {
         let folders = self.folders
-        let (name, parent, isOpen) = try withTreeWaking { (tree) throws(ReplicaError) in
+        let (name, parent, isOpen, inodeNumber) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent else {
                 throw .errno(.noSuchFileOrDirectory)
             }
@@ -85,8 +85,10 @@ extension Replica {
             try tree.asOwner(of: [parent]) { () throws(ReplicaError) in
                 try tree.exchangeFile(of: node, item, fields, staged, folders)
             }
-            return (node.name, parent.number, node.opens > 0)
+            tree.presentations.beginContent(of: node.inodeNumber)
+            return (node.name, parent.number, node.opens > 0, node.inodeNumber)
         }
+        defer { withTree { $0.presentations.endContent(of: inodeNumber) } }
         let presenter = self.presenter.withLock { $0 }
         if isOpen { presenter?.invalidate(name, in: parent) }
         let size = item.size

@@ -19,6 +19,7 @@ extension SyncEngine {
             guard let first = target.missing.first else {
                 return try await complete(target)  // Only the mark has to be removed.
             }
+            if try await waitForAnnounced(target, until: end) { continue }
             if try await waitForRewrite(of: target, until: end) { continue }
             let wanted = widened(first, of: target)
             if fetches.withLock({ $0.begin(wanted, needed: first, of: target.number) }) {
@@ -27,6 +28,26 @@ extension SyncEngine {
                 try await waitForFetch(of: target, first)
             }
         }
+    }
+
+    /// If the answer to a call said that the store has another content, this placeholder still has the size of the former
+    /// one. Waits until the other is applied.
+    /// - Returns: False if that is not so, or the store gives contents no versions.
+    /// - Throws: ESTALE if it is not applied in time; the store's error.
+    func waitForAnnounced(_ target: FetchTarget, until end: Double) async throws(Errno) -> Bool {
+        guard target.version.isEmpty else { return false }
+        let asked = replica.answers
+        let item: Item
+        do throws(RemoteStoreError) { item = try await store.item(target.identifier) } catch { throw error.errno }
+        guard !item.version.content.isEmpty else { return false }
+        note(target.identifier, item, asked: asked)
+        if options.isSequential { await receive() }
+        while replica.hasOtherContent(than: target) == false {
+            if Task.isCancelled { throw .interrupted }
+            guard !options.isSequential, replica.now() < end else { throw .stale }
+            try? await Task.sleep(for: .milliseconds(5))  // Throws only when the reader is interrupted.
+        }
+        return true
     }
 
     /// Where content versions are ambiguous, checks that the bytes to be fetched belong to the same content as those
@@ -103,7 +124,8 @@ extension SyncEngine {
         return start..<min(end, target.size)
     }
 
-    private static let block: Int64 = 128 * 1024
+    /// What is fetched at least, in bytes.
+    static let block: Int64 = 128 * 1024
 
     /// - Parameter end: How long to wait for newer content, in seconds since 1970.
     private func fetch(_ range: Range<Int64>, _ target: FetchTarget, until end: Double) async throws(Errno) {

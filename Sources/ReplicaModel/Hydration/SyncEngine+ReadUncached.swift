@@ -14,16 +14,27 @@ extension SyncEngine {
     func read(
         _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> UncachedBytes? {
-        if try isKept(number) {
-            do throws(Errno) {
-                try await hydrate(number, range: ahead)
-                return nil
-            } catch {
-                guard error == .noSpace || error == .quotaExceeded else { throw error }
-            }
+        var bytes: UncachedBytes?
+        do throws(Errno) {
+            if try isKept(number) { try await hydrate(number, range: ahead) } else { throw .noSpace }
+        } catch {
+            guard error == .noSpace || error == .quotaExceeded else { throw error }
+            bytes = try await pass(number, wanted)
         }
-        return try await pass(number, wanted)
+        await waitForPresentation(of: number, seconds: Self.presentationSeconds)
+        return bytes
     }
+
+    /// Waits until the kernel knows the size of a file that has just got newer content from the store. It may need pages that
+    /// this reader has locked for that, but not until it has the size.
+    func waitForPresentation(of number: ItemNumber, seconds: Double) async {
+        let end = replica.now() + seconds
+        while replica.withTree({ $0.presentations.isTellingContent(of: number) }), replica.now() < end {
+            do { try await Task.sleep(for: .milliseconds(2)) } catch { return }
+        }
+    }
+
+    private static let presentationSeconds = 0.1
 
     private func isKept(_ number: ItemNumber) throws(Errno) -> Bool {
         let target: FetchTarget?
@@ -53,6 +64,7 @@ extension SyncEngine {
             if let bytes { return UncachedBytes(bytes: bytes, version: target.version) }
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
+            if try await waitForAnnounced(target, until: end) { continue }
             guard let failure = await window(at: range, of: target).value else { continue }
             switch failure.error {
             case .noSuchItem, .versionNoLongerAvailable:

@@ -27,6 +27,14 @@ extension Replica {
         }
     }
 
+    /// Whether it is a file of which nothing is local.
+    package func isDataless(_ number: ItemNumber) -> Bool {
+        withTree { tree in
+            guard let node = tree.items[inode: number] else { return false }
+            return node.kind == .file && node.materialization == .dataless
+        }
+    }
+
     /// The version of the store's content of a file; nil if the store has none.
     package func contentVersion(of number: ItemNumber) -> String? {
         withTree { $0.items[inode: number]?.base?.version.content }

@@ -29,6 +29,20 @@ import Testing
         }
     }
 
+    /// The store is polled. What has changed since is found out when a file is opened: cp and mv trust the size then.
+    @Test(arguments: [(131_113, 102), (131_113, 300_030), (5_000, 7), (7, 5_000)])
+    func aCopyOfWhatHasChangedSinceTheListingIsWhole(old: Int, new: Int) async throws {
+        try await Self.run(
+            """
+            mkdir copies
+            for n in 1 2 3 4; do head -c \(old) /dev/urandom >"storage/$n"; done
+            replica add d --store "example://$HERE/storage" >/dev/null
+            mount_it; ls -l "$MNT" >/dev/null
+            for n in 1 2 3 4; do head -c \(new) /dev/urandom >new; mv new "storage/$n"; done
+            for n in 1 2 3 4; do cp "$MNT/$n" copies/; cmp "storage/$n" "copies/$n"; done
+            """)
+    }
+
     @Test func aStoreInPythonServesADomain() async throws {
         try await Self.run(
             """

@@ -33,6 +33,8 @@ final class FakeSource: ContentSource, ItemStatusSource, @unchecked Sendable {  
         try await request(file, range)
     }
 
+    func revalidate(_ file: ItemNumber) async {}
+
     func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> UncachedBytes? {

@@ -1,0 +1,43 @@
+internal import Glibc
+internal import SystemPackage
+internal import Threads
+
+extension SyncEngine {
+    /// Brings a file of which nothing is local up to date before a program opens it for reading, as NFS does at each open:
+    /// cp(1) and others ask the descriptor for the size, and would make that many bytes of newer content of another size.
+    /// A small file is fetched at once, which is what the reader waits for next.
+    ///
+    /// It never fails, and ends within ``revalidationSeconds`` if the store does not answer: the read waits then.
+    func revalidate(_ number: ItemNumber) async {
+        guard !options.isSequential, state.withLock({ $0.disconnected == nil && $0.isStoreReadable }) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.update(number) }
+            // Ends early when it is cancelled.
+            group.addTask { try? await Task.sleep(for: .seconds(Self.revalidationSeconds)) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static let revalidationSeconds = 5.0
+
+    private func update(_ number: ItemNumber) async {
+        // What fails here fails again for the read.
+        guard let target = try? replica.fetchTarget(number, range: nil), target.isUntouched, target.size > 0 else {
+            return
+        }
+        if target.size <= Self.block {
+            _ = try? await read(number, 0..<target.size, ahead: 0..<target.size)
+        } else {
+            let asked = replica.answers
+            guard let item = try? await store.item(target.identifier), item.version.content != target.version else {
+                return
+            }
+            note(target.identifier, item, asked: asked)
+            while replica.hasOtherContent(than: target) == false {
+                do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
+            }
+        }
+        await waitForPresentation(of: number, seconds: Self.revalidationSeconds)
+    }
+}
