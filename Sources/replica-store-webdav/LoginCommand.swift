@@ -18,9 +18,11 @@ enum LoginCommand {
         PrivateMemory.close()
         guard isatty(1) == 0 else { return complain("run by 'replica login': the output contains the login") }
         do throws(ServerFailure) {
-            let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
-            let granted = try await LoginFlow(url, authorities: authorities).run { page in
-                say("Open this page, log in, and grant access:\n\n  \(page)\n")
+            let environment = ProcessInfo.processInfo.environment
+            let granted = try await LoginFlow(url, authorities: environment["SSL_CERT_FILE"]).run { page in
+                say("Open this page, log in, and grant access:\n\n  \(page.url)\n")
+                let browser = LoginBrowser(environment: environment, user: geteuid())
+                if browser?.open(page) == true { say("Your browser is opening it.\n") }
             }
             let line = Line(store: granted.store, user: granted.user, password: granted.password)
             let encoder = JSONEncoder()

@@ -366,7 +366,7 @@ class Tree extends DAV\ObjectTree
 $path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
 
 // The login flow: whoever opens the page of a flow has said yes.
-if (str_starts_with($path, '/login/v2') || str_starts_with($path, '/index.php/login/v2')) {
+if (str_starts_with($path, '/telling/') || str_starts_with($path, '/login/v2') || str_starts_with($path, '/index.php/login/v2')) {
     $base = 'http://' . $_SERVER['HTTP_HOST'];
     header('Content-Type: application/json');
     if (str_ends_with($path, '/poll')) {
@@ -381,13 +381,19 @@ if (str_starts_with($path, '/login/v2') || str_starts_with($path, '/index.php/lo
         echo json_encode(['server' => $base, 'loginName' => 'user', 'appPassword' => 'pass']);
     } elseif (str_contains($path, '/flow/')) {
         header('Content-Type: text/html');
-        file_put_contents("$dir/tmp/flow-" . preg_replace('/[^a-f0-9]/', '', basename($path)), 'granted');
+        // As in Nextcloud, the page has a token of its own, which does not fetch the password.
+        $page = "$dir/tmp/page-" . preg_replace('/[^a-f0-9]/', '', basename($path));
+        if (is_file($page)) {
+            file_put_contents("$dir/tmp/flow-" . file_get_contents($page), 'granted');
+        }
         echo '<html>Account connected</html>';
     } else {
         $token = bin2hex(random_bytes(32));
         file_put_contents("$dir/tmp/flow-$token", 'waiting');
+        $page = str_contains($path, '/telling/') ? $token : bin2hex(random_bytes(32));
+        file_put_contents("$dir/tmp/page-$page", $token);
         echo json_encode([
-            'poll' => ['token' => $token, 'endpoint' => "$base/login/v2/poll"], 'login' => "$base/login/v2/flow/$token",
+            'poll' => ['token' => $token, 'endpoint' => "$base/login/v2/poll"], 'login' => "$base/login/v2/flow/$page",
         ]);
     }
     return;

@@ -16,6 +16,15 @@ package struct LoginFlow: Sendable {
         package let store: String
     }
 
+    /// The page on which the user grants access.
+    package struct Page: Hashable, Sendable {
+        package let url: String
+        /// Whether the URL contains the token of the polls: whoever has that gets the password.
+        package let holdsSecret: Bool
+        /// Whether it is on a server with TLS, or on this machine.
+        package let isSafe: Bool
+    }
+
     struct Begun: Decodable {
         struct Poll: Decodable {
             var token: String
@@ -63,7 +72,7 @@ package struct LoginFlow: Sendable {
     ///   - timeLimit: How long the user has.
     ///   - show: Called with the page to open.
     package func run(
-        pause: Duration = .seconds(2), timeLimit: Duration = .seconds(1_200), show: (String) -> Void
+        pause: Duration = .seconds(2), timeLimit: Duration = .seconds(1_200), show: (Page) -> Void
     ) async throws(ServerFailure) -> Granted {
         defer { client.close() }
         guard let begun: Begun = try await ask(url(["index.php", "login", "v2"]), form: "") else {
@@ -71,7 +80,8 @@ package struct LoginFlow: Sendable {
         }
         let token = try Self.token(begun)
         let (page, endpoint) = (try own(begun.login), try own(begun.poll.endpoint))
-        show(page)
+        let isSafe = page.hasPrefix("https://") || address.isLocal
+        show(Page(url: page, holdsSecret: page.contains(token), isSafe: isSafe))
         let end = ContinuousClock.now + timeLimit
         var longer = Duration.zero
         while ContinuousClock.now < end {
