@@ -5,7 +5,7 @@ internal import Glibc
 func makeOperations(_ features: Features) -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     table.`init` = { user, connection in
-        Unmanaged<Session>.fromOpaque(user!)._withUnsafeGuaranteedRef { $0.start(connection!) }
+        Unmanaged<Session>.fromOpaque(user!)._withUnsafeGuaranteedRef { $0.answerInit(connection!) }
     }
     addNameOperations(&table)
     addAttributeOperations(&table)

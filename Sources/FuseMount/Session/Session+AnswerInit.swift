@@ -3,7 +3,7 @@ internal import Threads
 
 extension Session {
     /// Answers the kernel's INIT: on a worker, before every other request.
-    func start(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
+    func answerInit(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
         connection.pointee.max_write = min(connection.pointee.max_write, RequestLimits.maxWrite)
         connection.pointee.max_background = RequestLimits.maxBackground
         connection.pointee.congestion_threshold = RequestLimits.maxBackground / 4 * 3
@@ -22,7 +22,7 @@ extension Session {
         connection.pointee.want |= wanted & connection.pointee.capable
         // The first version clears the bits at every change of owner and size; with the second we decide when.
         connection.pointee.want &= ~UInt32(FUSE_CAP_HANDLE_KILLPRIV)
-        startWithKernelFlags(offered: offered, hasRings: hasRings)
+        wantKernelFlags(offered: offered, hasRings: hasRings)
         fileSystem.start(self)
     }
 
@@ -33,7 +33,7 @@ extension Session {
         return cfuse_pool_make_rings(pool)
     }
 
-    private func startWithKernelFlags(offered: UInt64, hasRings: Bool) {
+    private func wantKernelFlags(offered: UInt64, hasRings: Bool) {
         var wanted =
             KernelFlag.parallelDirectoryOperations | KernelFlag.directIOAllowMmap | KernelFlag.longSetxattr
         if features.contains(.handleKillPrivileges) { wanted |= KernelFlag.handleKillPrivilegesV2 }
