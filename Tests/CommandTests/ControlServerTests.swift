@@ -203,7 +203,7 @@ import Threads
         let line = try await onThread {
             let client = try RawClient(domain)
             // The server may close before everything is sent: that is an error of this write, not of the test.
-            do { try client.send(String(repeating: "x", count: ControlLine.longest + 70_000)) } catch {}
+            do { try client.send(String(repeating: "x", count: ControlCodec.longest + 70_000)) } catch {}
             return try client.line()
         }
         #expect(line?.contains("the line is too long") == true)

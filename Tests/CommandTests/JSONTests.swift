@@ -78,7 +78,7 @@ import Testing
         // Includes fields that this sample lacks.
         let fields = Mirror(reflecting: sample).children.compactMap(\.label)
         #expect(Set(fields) == Set(rows.keys))
-        let line = String(decoding: try ControlLine.encode(sample), as: UTF8.self)
+        let line = String(decoding: try ControlCodec.encode(sample), as: UTF8.self)
         let printed = try JSONDecoder().decode([String: Printed].self, from: Data(line.utf8))
         #expect(printed.mapValues(\.kind) == rows.mapValues { ["path", "date"].contains($0.type) ? "text" : $0.type })
         for (field, row) in rows where row.type == "date" {

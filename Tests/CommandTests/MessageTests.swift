@@ -61,24 +61,24 @@ import Testing
     }
 
     @Test(arguments: requests) func requestsAreDecodedAsEncoded(request: ControlRequest) throws {
-        let line = try ControlLine.encode(RequestLine(id: 3, request: request))
+        let line = try ControlCodec.encode(RequestLine(id: 3, request: request))
         #expect(line.last == 0x0A && line.dropLast().allSatisfy { $0 != 0x0A })
-        #expect(try ControlLine.decodeRequest(line) == RequestLine(id: 3, request: request))
+        #expect(try ControlCodec.decodeRequest(line) == RequestLine(id: 3, request: request))
     }
 
     @Test(arguments: answers) func answersAreDecodedAsEncoded(answer: ControlAnswer) throws {
-        let line = try ControlLine.encode(ReplyLine(id: 3, answer: answer))
-        #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, answer: answer))
+        let line = try ControlCodec.encode(ReplyLine(id: 3, answer: answer))
+        #expect(try ControlCodec.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, answer: answer))
     }
 
     @Test(arguments: events) func eventsAreDecodedAsEncoded(event: ControlEvent) throws {
-        let line = try ControlLine.encode(ReplyLine(id: 3, event: event))
-        #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, event: event))
+        let line = try ControlCodec.encode(ReplyLine(id: 3, event: event))
+        #expect(try ControlCodec.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, event: event))
     }
 
     @Test(arguments: ExitReason.allCases) func failuresAreDecodedAsEncoded(code: ExitReason) throws {
         let reply = ReplyLine(id: 3, failure: ControlFailure(code, "no"))
-        #expect(try ControlLine.decode(ReplyLine.self, from: try ControlLine.encode(reply)) == reply)
+        #expect(try ControlCodec.decode(ReplyLine.self, from: try ControlCodec.encode(reply)) == reply)
     }
 
     /// The format on which other languages rely.
@@ -96,13 +96,13 @@ import Testing
         (#"{"protocol":1,"id":1,"request":{"remove":{"keep":"none"}}}"#, .remove(keep: .none)),
     ])
     func requestsAreThisJSON(line: String, request: ControlRequest) throws {
-        #expect(try ControlLine.decodeRequest(line.utf8).request == request)
+        #expect(try ControlCodec.decodeRequest(line.utf8).request == request)
     }
 
     @Test func repliesAreThisJSON() throws {
-        let done = try ControlLine.encode(ReplyLine(id: 1, answer: .done))
+        let done = try ControlCodec.encode(ReplyLine(id: 1, answer: .done))
         #expect(String(decoding: done, as: UTF8.self) == #"{"answer":{},"id":1}"# + "\n")
-        let failure = try ControlLine.encode(ReplyLine(id: 1, failure: ControlFailure(.noSuchItem, "a: gone")))
+        let failure = try ControlCodec.encode(ReplyLine(id: 1, failure: ControlFailure(.noSuchItem, "a: gone")))
         let expected = #"{"failure":{"code":"noSuchItem","message":"a: gone"},"id":1}"# + "\n"
         #expect(String(decoding: failure, as: UTF8.self) == expected)
     }
@@ -116,13 +116,13 @@ import Testing
         (#"{"protocol":1,"id":1,"request":{"evict":{"path":"a"}}}"#, "the daemon does not know this request"),
     ])
     func otherLinesAreRefused(line: String, message: String) {
-        #expect(throws: ControlFailure(.wrongProtocol, message)) { try ControlLine.decodeRequest(line.utf8) }
+        #expect(throws: ControlFailure(.wrongProtocol, message)) { try ControlCodec.decodeRequest(line.utf8) }
     }
 
     @Test func aNegativeRangeIsRefused() {
         let line =
             #"{"protocol":1,"id":1,"request":{"download":{"path":"a","wait":true,"range":{"offset":-1,"length":2}}}}"#
-        #expect(throws: ControlFailure.self) { try ControlLine.decodeRequest(line.utf8) }
+        #expect(throws: ControlFailure.self) { try ControlCodec.decodeRequest(line.utf8) }
     }
 
     @Test func linesMayArriveInPieces() throws {
@@ -133,7 +133,7 @@ import Testing
             while let line = try buffer.next() { lines.append(String(decoding: line, as: UTF8.self)) }
         }
         #expect(lines == ["one", "", "two"])
-        buffer.append(repeatElement(UInt8(ascii: "x"), count: ControlLine.longest))
+        buffer.append(repeatElement(UInt8(ascii: "x"), count: ControlCodec.longest))
         #expect(throws: ControlFailure(.wrongProtocol, "the line is too long")) { try buffer.next() }
     }
 
@@ -164,7 +164,7 @@ import Testing
     @Test func everyRequestIsInTheTable() throws {
         let text = try document()
         for request in MessageTests.requests {
-            let line = String(decoding: try ControlLine.encode(request), as: UTF8.self)
+            let line = String(decoding: try ControlCodec.encode(request), as: UTF8.self)
             let name = try #require(line.firstMatch(of: #/^\{"(\w+)"/#)).1
             #expect(text.contains(try Regex("\n\\|[^|]*`\(name)`")), "no row for \(name)")
         }

@@ -177,7 +177,7 @@ import Testing
     func commandFormsPrintOneReply(arguments: [String], code: ExitReason) async throws {
         let domain = try FakeDomain()
         let result = try await run(Programs.mount, arguments, environment: domain.environment)
-        let reply = try ControlLine.decode(ReplyLine.self, from: result.output.utf8)
+        let reply = try ControlCodec.decode(ReplyLine.self, from: result.output.utf8)
         #expect(reply.failure?.code == code && result.code == code.rawValue && result.errors == "", "\(result)")
     }
 

@@ -13,7 +13,7 @@ import Testing
         let list = try await Programs.replica("list", in: domain.folder)
         #expect(list.output == "photos\tstopped\tfile:///srv/photos\t-\n" && list.code == 0, "\(list)")
         let status = try await Programs.replica("status", "photos", "--json", in: domain.folder)
-        let decoded = try ControlLine.decode(DomainStatus.self, from: status.output.utf8)
+        let decoded = try ControlCodec.decode(DomainStatus.self, from: status.output.utf8)
         #expect(decoded.state == .stopped && decoded.pending == nil && decoded.pid == nil)
         #expect(decoded.directory == ControlFilePath(domain.state))
     }
@@ -143,7 +143,7 @@ import Testing
         let lines = json.output.split(separator: "\n")
         #expect(lines.count == 6)
         for line in lines {
-            #expect(try ControlLine.decode(ItemStatus.self, from: line.utf8) == MessageTests.itemStatus)
+            #expect(try ControlCodec.decode(ItemStatus.self, from: line.utf8) == MessageTests.itemStatus)
         }
         try await domain.stop()
     }

@@ -53,7 +53,7 @@ private struct VersionOnly: Decodable {
 }
 
 /// The encoding of messages: lines of JSON.
-package enum ControlLine {
+package enum ControlCodec {
     /// The longest line that either side accepts, in bytes without the newline.
     package static let longest = 1 << 20
 

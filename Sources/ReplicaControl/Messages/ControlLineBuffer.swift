@@ -11,11 +11,11 @@ package struct ControlLineBuffer: Sendable {
     }
 
     /// Removes and returns the next complete line, without its newline; nil if there is none yet.
-    /// Throws `wrongProtocol` if a line is longer than ``ControlLine/longest``.
+    /// Throws `wrongProtocol` if a line is longer than ``ControlCodec/longest``.
     package mutating func next() throws(ControlFailure) -> [UInt8]? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
-            if bytes.count > ControlLine.longest { throw ControlFailure(.wrongProtocol, "the line is too long") }
+            if bytes.count > ControlCodec.longest { throw ControlFailure(.wrongProtocol, "the line is too long") }
             return nil
         }
         let line = Array(bytes[..<end])

@@ -50,7 +50,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
     package static func read(state: FilePath) -> MountRecord? {
         do {
             guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
-            return try ControlLine.decode(MountRecord.self, from: bytes)
+            return try ControlCodec.decode(MountRecord.self, from: bytes)
         } catch {
             return nil
         }
@@ -59,7 +59,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
     /// Writes it into the domain's state.
     /// - Throws: An `Errno`, or the encoder's error.
     package func write(state: FilePath) throws {
-        let fresh = try Self.write(ControlLine.encode(self), state: state)
+        let fresh = try Self.write(ControlCodec.encode(self), state: state)
         guard rename(fresh.string, state.appending(Self.name).string) == 0 else { throw Errno(rawValue: errno) }
     }
 

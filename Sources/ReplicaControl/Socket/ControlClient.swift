@@ -63,7 +63,7 @@ package final class ControlClient {
         while true {
             let line = try nextLine(deadline)
             let reply: ReplyLine
-            do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
+            do { reply = try ControlCodec.decode(ReplyLine.self, from: line) } catch {
                 throw ControlFailure(.wrongProtocol, "the daemon's answer is invalid")
             }
             // 0: the daemon could not read what was sent. All others are signs of life.
@@ -78,7 +78,7 @@ package final class ControlClient {
     private func start(_ request: ControlRequest) throws(ControlFailure) -> Int {
         requests += 1
         let line: [UInt8]
-        do { line = try ControlLine.encode(RequestLine(id: requests, request: request)) } catch {
+        do { line = try ControlCodec.encode(RequestLine(id: requests, request: request)) } catch {
             throw ControlFailure(.failed, "\(error)")
         }
         try send(line)

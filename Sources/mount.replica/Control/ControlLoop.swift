@@ -103,7 +103,7 @@ final class ControlLoop: @unchecked Sendable {
 
     private func start(_ line: [UInt8], on connection: ControlConnection, _ key: Int) {
         let message: RequestLine
-        do throws(ControlFailure) { message = try ControlLine.decodeRequest(line) } catch {
+        do throws(ControlFailure) { message = try ControlCodec.decodeRequest(line) } catch {
             connection.queue(Self.encode(ReplyLine(id: 0, failure: error)), taken: nil)
             return
         }
@@ -137,7 +137,7 @@ final class ControlLoop: @unchecked Sendable {
     /// The line of a reply. Values that JSON cannot represent (a rate that is not a number) become a failure instead of being
     /// dropped.
     static func encode(_ reply: ReplyLine) -> [UInt8] {
-        do { return try ControlLine.encode(reply) } catch {
+        do { return try ControlCodec.encode(reply) } catch {
             return Array(
                 #"{"failure":{"code":"failed","message":"the reply can't be written as JSON"},"id":\#(reply.id)}"#.utf8)
                 + [UInt8(ascii: "\n")]

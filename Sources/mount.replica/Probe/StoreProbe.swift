@@ -14,7 +14,7 @@ enum StoreProbe {
             let findings = try await run(url, credentials: credentials)
             for finding in findings {
                 if isJSON {
-                    StandardOutput.write(try ControlLine.encode(finding))
+                    StandardOutput.write(try ControlCodec.encode(finding))
                 } else {
                     StoreTask.say(line(finding))
                 }

@@ -143,7 +143,7 @@ struct BackgroundStart {
         }
         let reply: ReplyLine
         do {
-            reply = try ControlLine.decode(ReplyLine.self, from: bytes)
+            reply = try ControlCodec.decode(ReplyLine.self, from: bytes)
         } catch {
             reply = ReplyLine(id: 0, failure: ControlFailure(.notRunning, "the daemon exited before it was ready"))
         }

@@ -7,7 +7,7 @@ enum MountProgram {
     static func command(_ arguments: [[UInt8]]) throws -> ControlAnswer {
         let (line, code) = try run(arguments, readsOutput: true)
         let reply: ReplyLine
-        do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
+        do { reply = try ControlCodec.decode(ReplyLine.self, from: line) } catch {
             throw ControlFailure(.failed, "mount.replica exited with \(code) without an answer")
         }
         if let failure = reply.failure { throw failure }

@@ -17,7 +17,7 @@ struct GrantedLogin: Decodable {
         let (line, code) = try MountProgram.run(program, ["--login", url].map { Array($0.utf8) }, readsOutput: true)
         // It has printed the reason.
         guard code == 0 else { throw ExitReason.failed }
-        do { return try ControlLine.decode(GrantedLogin.self, from: line) } catch {
+        do { return try ControlCodec.decode(GrantedLogin.self, from: line) } catch {
             throw ControlFailure(.failed, "\(program) does not say what was granted")
         }
     }

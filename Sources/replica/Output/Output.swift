@@ -15,7 +15,7 @@ enum Output {
 
     /// One line of JSON on standard output.
     static func json(_ value: some Encodable) throws {
-        write(try ControlLine.encode(value), to: 1)
+        write(try ControlCodec.encode(value), to: 1)
     }
 
     /// A line with a path: escaped for a terminal, otherwise byte by byte.
