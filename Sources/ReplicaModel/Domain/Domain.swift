@@ -112,6 +112,8 @@ package final class Domain: Sendable {
     /// - Throws: As ``list(_:)``; ESTALE if the store's content changed meanwhile; ENOSPC.
     package func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await engine.hydrate(file, range: range)
+        // A program that opened it to append writes at the size that the kernel knows.
+        await engine.waitForPresentation(of: file, seconds: SyncEngine.presentationSeconds)
     }
 
     /// Brings a file of which nothing is local up to date before a program opens it for reading. Waits for the store a few

@@ -34,7 +34,8 @@ extension SyncEngine {
         }
     }
 
-    private static let presentationSeconds = 0.1
+    /// For a caller that may hold locks of the file's pages.
+    static let presentationSeconds = 0.1
 
     private func isKept(_ number: ItemNumber) throws(Errno) -> Bool {
         let target: FetchTarget?
