@@ -45,6 +45,12 @@ int setfsgid(uint32_t group);
 #define CL_O_PATH 0x200000
 #define CL_O_TMPFILE 0x410000
 #define CL_O_DIRECT 0x4000
+/// The kernel's O_LARGEFILE, which it sets itself for each open(2) of a 64-bit program; glibc's is 0.
+#ifdef __aarch64__
+#define CL_O_LARGEFILE 0x20000
+#else
+#define CL_O_LARGEFILE 0x8000
+#endif
 #define CL_O_NOATIME 0x40000
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400

@@ -18,9 +18,10 @@ extension DomainFileSystem {
         revalidate(context, number, reply) { [self] reply in openNow(context, node, options, reply) }
     }
 
-    /// Programs that open without waiting (O_NONBLOCK) ask for attributes, as lsattr(1).
+    /// Programs that open without waiting (O_NONBLOCK) ask for attributes, as lsattr(1), for which the kernel opens the file
+    /// once more, without O_LARGEFILE.
     private static func isForReading(_ flags: Int32) -> Bool {
-        flags & O_ACCMODE == O_RDONLY && flags & (O_NONBLOCK | O_TRUNC) == 0
+        flags & O_ACCMODE == O_RDONLY && flags & (O_NONBLOCK | O_TRUNC) == 0 && flags & CL_O_LARGEFILE != 0
     }
 
     private func openNow(
