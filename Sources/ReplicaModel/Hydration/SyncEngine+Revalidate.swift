@@ -30,6 +30,7 @@ extension SyncEngine {
             _ = try? await read(number, 0..<target.size, ahead: 0..<target.size)
         } else {
             let asked = replica.answers
+            // The read gets the error.
             guard let item = try? await store.item(target.identifier), item.version.content != target.version else {
                 return
             }
