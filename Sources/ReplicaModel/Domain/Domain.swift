@@ -130,6 +130,9 @@ package final class Domain: Sendable {
     package func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> UncachedBytes? {
-        try await engine.read(file, wanted, ahead: ahead)
+        let bytes = try await engine.read(file, wanted, ahead: ahead)
+        // The kernel cuts what is read at the size that it knows.
+        await engine.waitForPresentation(of: file, seconds: SyncEngine.presentationSeconds)
+        return bytes
     }
 }

@@ -42,10 +42,8 @@ extension SyncEngine {
         guard !item.version.content.isEmpty else { return false }
         note(target.identifier, item, asked: asked)
         if options.isSequential { await receive() }
-        while replica.hasOtherContent(than: target) == false {
-            if Task.isCancelled { throw .interrupted }
-            guard !options.isSequential, replica.now() < end else { throw .stale }
-            try? await Task.sleep(for: .milliseconds(5))  // Throws only when the reader is interrupted.
+        guard await waitForOther(than: target, until: options.isSequential ? 0 : end) else {
+            throw Task.isCancelled ? .interrupted : .stale
         }
         return true
     }
@@ -108,6 +106,12 @@ extension SyncEngine {
     func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
         await ask(target.identifier)
         guard target.isUntouched, !options.isSequential else { return false }
+        return await waitForOther(than: target, until: end)
+    }
+
+    /// Waits until another content than the target's is applied here.
+    /// - Returns: False if the file is gone, the waiting task is cancelled, or it is not applied in time.
+    func waitForOther(than target: FetchTarget, until end: Double) async -> Bool {
         while let isOther = replica.hasOtherContent(than: target), !Task.isCancelled {
             if isOther { return true }
             guard replica.now() < end else { return false }

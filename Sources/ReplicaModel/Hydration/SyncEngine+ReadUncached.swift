@@ -14,28 +14,16 @@ extension SyncEngine {
     func read(
         _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> UncachedBytes? {
-        var bytes: UncachedBytes?
-        do throws(Errno) {
-            if try isKept(number) { try await hydrate(number, range: ahead) } else { throw .noSpace }
-        } catch {
-            guard error == .noSpace || error == .quotaExceeded else { throw error }
-            bytes = try await pass(number, wanted)
+        if try isKept(number) {
+            do throws(Errno) {
+                try await hydrate(number, range: ahead)
+                return nil
+            } catch {
+                guard error == .noSpace || error == .quotaExceeded else { throw error }
+            }
         }
-        await waitForPresentation(of: number, seconds: Self.presentationSeconds)
-        return bytes
+        return try await pass(number, wanted)
     }
-
-    /// Waits until the kernel knows the size of a file that has just got newer content from the store. It may need pages that
-    /// this reader has locked for that, but not until it has the size.
-    func waitForPresentation(of number: ItemNumber, seconds: Double) async {
-        let end = replica.now() + seconds
-        while replica.withTree({ $0.presentations.isTellingContent(of: number) }), replica.now() < end {
-            do { try await Task.sleep(for: .milliseconds(2)) } catch { return }
-        }
-    }
-
-    /// For a caller that may hold locks of the file's pages.
-    static let presentationSeconds = 0.1
 
     private func isKept(_ number: ItemNumber) throws(Errno) -> Bool {
         let target: FetchTarget?

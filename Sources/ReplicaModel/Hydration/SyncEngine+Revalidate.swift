@@ -7,16 +7,21 @@ extension SyncEngine {
     /// cp(1) and others ask the descriptor for the size, and would make that many bytes of newer content of another size.
     /// A small file is fetched at once, which is what the reader waits for next.
     ///
-    /// It never fails, and ends within ``revalidationSeconds`` if the store does not answer: the read waits then.
+    /// It never fails, and ends after ``revalidationSeconds`` at the latest. What it has begun goes on: the read that follows
+    /// waits for the same fetch.
     func revalidate(_ number: ItemNumber) async {
         guard !options.isSequential, state.withLock({ $0.disconnected == nil && $0.isStoreReadable }) else { return }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.update(number) }
-            // Ends early when it is cancelled.
-            group.addTask { try? await Task.sleep(for: .seconds(Self.revalidationSeconds)) }
-            await group.next()
-            group.cancelAll()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        Task {
+            await update(number)
+            end.finish()
         }
+        let timer = Task {
+            try? await Task.sleep(for: .seconds(Self.revalidationSeconds))  // Ends early when it is cancelled.
+            end.finish()
+        }
+        for await _ in ends {}
+        timer.cancel()
     }
 
     private static let revalidationSeconds = 5.0
@@ -35,9 +40,7 @@ extension SyncEngine {
                 return
             }
             note(target.identifier, item, asked: asked)
-            while replica.hasOtherContent(than: target) == false {
-                do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
-            }
+            _ = await waitForOther(than: target, until: replica.now() + Self.revalidationSeconds)
         }
         await waitForPresentation(of: number, seconds: Self.revalidationSeconds)
     }
