@@ -128,6 +128,25 @@ import Threads
         }
     }
 
+    /// rclone counts what it sends: encrypted, and again after an error.
+    @Test func progressIsWithinTheContent() async throws {
+        let counts = Locked<[Int64]>([])
+        try await run("counting") { scratch in
+            try await ItemContents.with(Array("text".utf8)) { contents async throws(RemoteStoreError) in
+                let listening = ItemContents(file: contents.file, size: contents.size) { count in
+                    counts.withLock { $0.append(count) }
+                }
+                do throws(PathStorageError) {
+                    _ = try await scratch.storage.write(
+                        scratch.path("file"), contents: listening, attributes: PathAttributes(), guard: .absent)
+                } catch {
+                    throw .cannotSynchronize("\(error)")
+                }
+            }
+        }
+        #expect(counts.withLock { $0 } == [0, 4, 4])
+    }
+
     /// A move that failed may have moved some of the folders.
     @Test func foldersAreForgottenAfterAMoveThatFailed() async throws {
         try await run("immovable") { scratch in

@@ -80,7 +80,8 @@ function size(string $file): int
     if (!is_dir($file)) {
         return (int) @filesize($file);
     }
-    return array_sum(array_map(fn ($name) => size("$file/$name"), array_diff(scandir($file), ['.', '..'])));
+    // Another request may have removed it.
+    return array_sum(array_map(fn ($name) => size("$file/$name"), array_diff(@scandir($file) ?: [], ['.', '..'])));
 }
 
 trait Properties
@@ -194,7 +195,9 @@ class Folder extends DAV\FS\Directory implements DAV\IProperties
 
     public function getQuotaInfo()
     {
-        $used = size(getenv('DAV_DIR') . '/data');
+        // sabre asks once for each of the two, and other requests write meanwhile.
+        static $used = null;
+        $used ??= size(getenv('DAV_DIR') . '/data');
         return [$used, max(0, quota() - $used)];
     }
 }

@@ -88,7 +88,11 @@ extension RcloneStorage {
         input.config = config
         let asked = input
         try await get { () async throws(RcloneError) in
-            try await connection.long("operations/copyfile", asked, progress: contents?.progress)
+            // rclone counts what it sends: encrypted, and again after an error.
+            let clamped = contents.map { contents in
+                { @Sendable (count: Int64) in contents.progress(min(max(count, 0), contents.size)) }
+            }
+            try await connection.long("operations/copyfile", asked, progress: clamped)
         }
     }
 
