@@ -78,7 +78,7 @@ package final class Domain: Sendable {
             return !isStopping
         }
         guard isFirst else { return }
-        engine.watch.limitSilence(seconds: Self.longestLastCall)
+        engine.callTimeouts.limitSilence(seconds: Self.longestLastCall)
         if let stopping {
             for task in [stopping.engine, stopping.upkeep, stopping.rounds, stopping.scan] { task.cancel() }
             wakeSignal.signal()

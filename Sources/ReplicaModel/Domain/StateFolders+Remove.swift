@@ -26,7 +26,7 @@ extension Domain {
     /// The store is asked first whether it still is the same one: what is in step with a lost one is nowhere else.
     package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) async throws -> Removal {
         if keep == .dirty {
-            engine.watch.limitSilence(seconds: Self.longestLastCall)
+            engine.callTimeouts.limitSilence(seconds: Self.longestLastCall)
             await verifyStore()
         }
         try await stop()

@@ -64,7 +64,7 @@ private struct KnownState {
 
 extension Replica {
     /// The contents of a folder in the store when both sides were last in sync.
-    func knownListing(of folder: ItemNumber, _ identifier: ItemIdentifier) throws(StateTrouble) -> KnownListing {
+    func knownListing(of folder: ItemNumber, _ identifier: ItemIdentifier) throws(LocalStateFailure) -> KnownListing {
         do {
             return try database.read { try KnownListing(of: folder, identifier, in: $0) }
         } catch {

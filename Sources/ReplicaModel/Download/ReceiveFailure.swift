@@ -1,7 +1,7 @@
 /// Why the store's changes could not be received.
 enum ReceiveFailure: Error {
     case store(RemoteStoreError)
-    case here(StateTrouble)
+    case here(LocalStateFailure)
 
     /// A call of the store in a flow that may fail here too.
     static func asking<Value>(
@@ -11,7 +11,7 @@ enum ReceiveFailure: Error {
     }
 
     /// A step of such a flow that makes no call.
-    static func recording<Value>(_ body: () throws(StateTrouble) -> Value) throws(ReceiveFailure) -> Value {
-        do throws(StateTrouble) { return try body() } catch { throw .here(error) }
+    static func recording<Value>(_ body: () throws(LocalStateFailure) -> Value) throws(ReceiveFailure) -> Value {
+        do throws(LocalStateFailure) { return try body() } catch { throw .here(error) }
     }
 }

@@ -6,7 +6,7 @@ extension Replica {
     /// place are one item with a new identifier. Deleting the old identifier then does nothing, except for changes
     /// noted before. The item known under the temporary name is removed: its removal is appended to `changes`.
     /// - Parameter arrivals: The files reported so far in answer to the same request; those in `changes` are added.
-    func recognizeSuccessors(in changes: inout [Incoming], _ arrivals: inout Arrivals) throws(StateTrouble) {
+    func recognizeSuccessors(in changes: inout [Incoming], _ arrivals: inout Arrivals) throws(LocalStateFailure) {
         for case let item? in changes.lazy.map(\.item) where item.kind == .file {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
         }
@@ -19,7 +19,7 @@ extension Replica {
                 }
             }
         } catch {
-            throw StateTrouble(message: "the tree cannot be read: \(error.errno)")
+            throw LocalStateFailure(message: "the tree cannot be read: \(error.errno)")
         }
     }
 }

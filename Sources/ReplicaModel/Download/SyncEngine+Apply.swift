@@ -200,7 +200,7 @@ extension SyncEngine {
                 let changes = items.map {
                     Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: unseenRewrite)
                 }
-                do throws(StateTrouble) { try replica.noteIncoming(changes, anchor: nil) } catch {
+                do throws(LocalStateFailure) { try replica.noteIncoming(changes, anchor: nil) } catch {
                     return noteTrouble(error)
                 }
                 replica.noteListed(number)

@@ -118,7 +118,7 @@ extension SyncEngine {
                     return Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: rewrite)
                 }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
-            try ReceiveFailure.recording { () throws(StateTrouble) in
+            try ReceiveFailure.recording { () throws(LocalStateFailure) in
                 try replica.recognizeSuccessors(in: &changes, &arrivals)
                 try replica.noteIncoming(changes, anchor: batch.anchor)
             }

@@ -15,7 +15,7 @@ extension SyncEngine {
         var missing = try ReceiveFailure.recording(replica.knownItemsInLostFolders)
         for folder in folders {
             BackgroundPriority.take()
-            var known = try ReceiveFailure.recording { () throws(StateTrouble) in
+            var known = try ReceiveFailure.recording { () throws(LocalStateFailure) in
                 try replica.knownListing(of: folder.number, folder.identifier)
             }
             do throws(RemoteStoreError) {
@@ -49,7 +49,7 @@ extension SyncEngine {
             changes.append(Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite))
         }
         var arrivals: Arrivals = [:]
-        try ReceiveFailure.recording { () throws(StateTrouble) in
+        try ReceiveFailure.recording { () throws(LocalStateFailure) in
             try replica.recognizeSuccessors(in: &changes, &arrivals)
             try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
         }
@@ -66,7 +66,7 @@ extension SyncEngine {
         } catch {
             switch error {
             case .store(let error): throw .store(error)
-            case .here(let errno): throw .here(StateTrouble(message: "the listing cannot be kept: \(errno)"))
+            case .here(let errno): throw .here(LocalStateFailure(message: "the listing cannot be kept: \(errno)"))
             }
         }
     }

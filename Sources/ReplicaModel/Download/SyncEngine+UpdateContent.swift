@@ -71,7 +71,7 @@ extension SyncEngine {
     func noteFailedUpdate(of item: Item, _ error: RemoteStoreError) async {
         if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
             await ask(item.identifier)
-        } else if error.refusal.reach == .item {
+        } else if error.classification.reach == .item {
             postpone(item.identifier, error)
         } else {
             noteStoreFailure(error)

@@ -2,7 +2,7 @@
 struct EngineState {
     var pulls = PullState()
     var deletions = DeletionState()
-    var arrivals = ArrivalState()
+    var arrivals = StagedUpdates()
     var rejected = RejectedItems()
     /// Changes that could not be applied.
     var postponed = PostponedChanges()

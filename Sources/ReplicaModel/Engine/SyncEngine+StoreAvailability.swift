@@ -6,7 +6,7 @@ extension SyncEngine {
         let isReached = state.withLock {
             $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
         }
-        return isReached && !watch.hasAbandonedCalls
+        return isReached && !callTimeouts.hasAbandonedCalls
     }
 
     /// Whether it is the right store, and nothing is known that keeps it from returning what it has.

@@ -10,7 +10,7 @@ extension SyncEngine {
     }
 
     /// The same for a failure of this computer.
-    func noteTrouble(_ trouble: StateTrouble) { noteFailure(code: Failure.state, trouble.message) }
+    func noteTrouble(_ trouble: LocalStateFailure) { noteFailure(code: Failure.state, trouble.message) }
 
     private func noteFailure(code: String, _ message: String, isOfRecognition: Bool = false) {
         let jitter = random()
@@ -55,7 +55,7 @@ extension SyncEngine {
     /// A call succeeded: calls that were held back continue at once.
     func clearStoreFailure() {
         // As long as calls hang, others would.
-        let isFull = watch.isFullOfChanges
+        let isFull = callTimeouts.isFullOfChanges
         let wasTroubled = state.withLock { state in
             guard !state.isOtherStore, !isFull || state.storeFailure?.code != RemoteStoreError.unanswered.code else {
                 return false

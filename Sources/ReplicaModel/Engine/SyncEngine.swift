@@ -24,7 +24,7 @@ final class SyncEngine: Sendable {
     let snapshots: SnapshotFiles
     let wakeSignal: WakeSignal
     let pause: StorePause
-    let watch: CallWatch
+    let callTimeouts: CallTimeouts
     let random: @Sendable () -> Double
 
     init(
@@ -34,11 +34,12 @@ final class SyncEngine: Sendable {
         self.replica = replica
         let pause = StorePause(now: { replica.now() })
         self.pause = pause
-        let watch = CallWatch(
+        let callTimeouts = CallTimeouts(
             answer: options.answerTimeoutSeconds, stall: options.stallTimeoutSeconds, now: { replica.clock.awake() })
-        self.watch = watch
+        self.callTimeouts = callTimeouts
         // A simulator's calls always end, in its own order.
-        let watched: any RemoteStore = options.isSequential ? store : TimeLimitedStore(store: store, watch: watch)
+        let watched: any RemoteStore =
+            options.isSequential ? store : TimeLimitedStore(store: store, callTimeouts: callTimeouts)
         let paused = PausedStore(
             store: watched, pause: pause, longestPauseSeconds: options.isSequential ? 0 : Self.longestPauseSeconds)
         self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in

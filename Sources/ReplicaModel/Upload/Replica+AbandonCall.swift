@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension Replica {
     /// Cancels a call that was not made: it can't have arrived, so the store is not queried about it.
-    func abandon(_ outgoing: Outgoing) {
+    func abandon(_ outgoing: OutgoingCall) {
         withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)

@@ -31,7 +31,7 @@ extension Replica {
     /// Begins to move an item to an interim name in the store, if it is in another item's way and part of a cycle of
     /// such items.
     /// - Returns: Nil if no item waits for its place.
-    func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> Outgoing? {
+    func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> OutgoingCall? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isUnanswered,
                 !tree.isStuck(node), let folder = try tree.find(base.parent), !folder.isDeleted,
@@ -45,21 +45,21 @@ extension Replica {
             let template = ItemTemplate(
                 identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root, filename: name,
                 kind: node.kind)
-            return Outgoing(
+            return OutgoingCall(
                 number: number, call: .modify(base: base.version), template: template,
                 fields: .filename, parent: base.parent, isOfKnownItem: true, isInterim: true)
         }
     }
 
     /// Begins to send an item if it can be sent now: the item is in flight until ``finish(_:_:)`` or ``fail(_:_:)``.
-    func beginCall(_ number: ItemNumber, settle: Double) throws(ReplicaError) -> Step {
+    func beginCall(_ number: ItemNumber, settle: Double) throws(ReplicaError) -> UploadStep {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
             if let step = try tree.withdraw(node) { return step }
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.clock.now())
-            let call: Outgoing.Call
+            let call: OutgoingCall.Call
             var fields: ItemFields
             switch readiness {
             case .nothing, .busy, .waits, .later: return .wait(readiness)
@@ -80,11 +80,11 @@ extension Replica {
     }
 
     private func beginCall(
-        _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
-    ) throws(ReplicaError) -> Step {
+        _ node: Node, _ call: OutgoingCall.Call, _ fields: ItemFields, in tree: Tree
+    ) throws(ReplicaError) -> UploadStep {
         // A resolve asks about the folder that the item was sent to, even if it was moved here since.
         let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
-        var outgoing = Outgoing(
+        var outgoing = OutgoingCall(
             number: node.number, call: call, template: try template(of: node, in: tree),
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
@@ -151,7 +151,7 @@ extension Replica {
     }
 }
 
-extension Outgoing {
+extension OutgoingCall {
     /// Whether another file has taken the place of a node's file since that was last seen: it is sent as a whole.
     fileprivate func isOfReplacement(of node: Node) -> Bool {
         fingerprint.inode != 0 && node.kind == .file && !node.fieldsOfReplacement(fingerprint).isEmpty

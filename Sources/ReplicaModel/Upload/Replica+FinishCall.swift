@@ -3,7 +3,7 @@ internal import SystemPackage
 extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: The next state to apply: the store's own state, if it differs from the sent one.
-    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Incoming? {
+    func finish(_ outgoing: OutgoingCall, _ result: StoreResult) throws(ReplicaError) -> Incoming? {
         let first = try taken(outgoing, result)
         guard case .twin(let twin) = first.outcome else { return try finished(first) }
         _ = try removeTree(twin, TreeRemoval(top: twin, isGone: true))
@@ -12,7 +12,7 @@ extension Replica {
 
     /// - Returns: Also the number of answered calls at that time: the next call about the item may be answered at once.
     private func taken(
-        _ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false
+        _ outgoing: OutgoingCall, _ result: StoreResult, hadTwin: Bool = false
     ) throws(ReplicaError) -> (outcome: Finished, answers: UInt64) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let outcome = try tree.adoptAnswer(outgoing, result, hadTwin: hadTwin)
@@ -28,7 +28,7 @@ extension Replica {
 
     /// Records the deletion of an item that the store replaced by another, like any deletion in the store.
     private func noteDeletion(of identifier: ItemIdentifier) throws(ReplicaError) {
-        do throws(StateTrouble) {
+        do throws(LocalStateFailure) {
             try noteIncoming([Incoming(identifier: identifier, item: nil, asked: answers)], anchor: nil)
         } catch {
             throw .errno(.ioError)
@@ -37,7 +37,7 @@ extension Replica {
     }
 
     /// Records the answer to the query whether an earlier call arrived.
-    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Incoming? {
+    func finishResolving(_ outgoing: OutgoingCall, _ item: Item?) throws(ReplicaError) -> Incoming? {
         if let item, outgoing.isOfKnownItem {
             return try withTreeWaking { (tree) throws(ReplicaError) -> Incoming? in
                 guard let node = tree.items[outgoing.number] else { return nil }
@@ -67,7 +67,7 @@ extension Replica {
     }
 
     /// Records that the store has deleted an item.
-    func finishDeletion(_ outgoing: Outgoing) {
+    func finishDeletion(_ outgoing: OutgoingCall) {
         withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
@@ -81,7 +81,7 @@ extension Replica {
     }
 }
 
-extension Outgoing {
+extension OutgoingCall {
     /// Whether the store may have had the item before, with contents that are unknown here.
     var mayHaveMet: Bool {
         switch call {

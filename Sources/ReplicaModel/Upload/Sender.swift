@@ -4,13 +4,13 @@ internal import Threads
 final class Sender: Sendable {
     private struct State {
         /// The calls that were begun and not made yet.
-        var rest: ArraySlice<Outgoing> = []
+        var rest: ArraySlice<OutgoingCall> = []
         var task: Task<Void, Never>?
         var isCancelled = false
         var isAbandoned = false
     }
 
-    let progress = CallWatch.Progress()
+    let progress = CallTimeouts.Progress()
     private let state = Locked(State())
 
     /// Whether the task has to end, because a call was not answered in time.
@@ -28,10 +28,10 @@ final class Sender: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    func begin(_ calls: [Outgoing]) { state.withLock { $0.rest = calls[...] } }
+    func begin(_ calls: [OutgoingCall]) { state.withLock { $0.rest = calls[...] } }
 
     /// - Returns: The call to make next.
-    func next() -> Outgoing? { state.withLock { $0.isAbandoned ? nil : $0.rest.popFirst() } }
+    func next() -> OutgoingCall? { state.withLock { $0.isAbandoned ? nil : $0.rest.popFirst() } }
 
     func cancel() {
         let task = state.withLock { state in
@@ -46,7 +46,7 @@ final class Sender: Sendable {
 
     /// Takes over from the task.
     /// - Returns: The calls that it has not made.
-    func abandon() -> [Outgoing] {
+    func abandon() -> [OutgoingCall] {
         state.withLock { state in
             defer { state.rest = [] }
             state.isAbandoned = true

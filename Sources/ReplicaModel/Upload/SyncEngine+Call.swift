@@ -16,17 +16,17 @@ extension SyncEngine {
     /// - Returns: Nil if the store did not answer in time. The failure is recorded already then, and the sender must end.
     /// - Throws: The store's error, or that of the watch.
     func answer(
-        to call: Outgoing, _ contents: ItemContents?, _ sender: Sender?, asked: UInt64
+        to call: OutgoingCall, _ contents: ItemContents?, _ sender: Sender?, asked: UInt64
     ) async throws(RemoteStoreError) -> Answer? {
         guard let sender, !options.isSequential else { return try await make(call, contents) }
         let progress = sender.progress
         let heard = contents.map { contents in
-            ItemContents(file: contents.file, size: contents.size) { [watch] done in
-                watch.hear(progress)
+            ItemContents(file: contents.file, size: contents.size) { [callTimeouts] done in
+                callTimeouts.hear(progress)
                 contents.progress(done)
             }
         }
-        let answer = try await watch.callInPlace(
+        let answer = try await callTimeouts.callInPlace(
             .init(kind: .change, identifier: call.template.identifier), progress, cancel: { sender.cancel() },
             abandon: { self.finishAbandonedCall(of: sender, call, $0, asked: asked) },
             body: { () async throws(RemoteStoreError) in try await make(call, heard) })
@@ -34,7 +34,7 @@ extension SyncEngine {
         return answer
     }
 
-    private func make(_ call: Outgoing, _ contents: ItemContents?) async throws(RemoteStoreError) -> Answer {
+    private func make(_ call: OutgoingCall, _ contents: ItemContents?) async throws(RemoteStoreError) -> Answer {
         switch call.call {
         case .create(let options):
             return .result(
@@ -53,7 +53,8 @@ extension SyncEngine {
     }
 
     /// Does what a sender would have done after a call that does not end.
-    private func finishAbandonedCall(of sender: Sender, _ call: Outgoing, _ error: RemoteStoreError, asked: UInt64) {
+    private func finishAbandonedCall(of sender: Sender, _ call: OutgoingCall, _ error: RemoteStoreError, asked: UInt64)
+    {
         let rest = sender.abandon()
         Task {
             statistics.withLock { $0.endCall(call.number, isTakenIn: false) }

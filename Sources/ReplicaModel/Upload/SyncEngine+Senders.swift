@@ -26,7 +26,7 @@ extension SyncEngine {
             for (number, time) in news.later { uploadQueue.wait(number, until: time) }
             uploadQueue.addDue(at: now)
         }
-        if watch.isFullOfChanges, state.withLock({ $0.storeFailure == nil }) { noteStoreFailure(.unanswered) }
+        if callTimeouts.isFullOfChanges, state.withLock({ $0.storeFailure == nil }) { noteStoreFailure(.unanswered) }
         if let time = heldBack() { return time.isFinite ? time : nil }
         do throws(RemoteStoreError) {
             try await recognizeStore()
@@ -114,7 +114,7 @@ extension SyncEngine {
     /// The time until which nothing is sent.
     private func heldBack() -> Double? {
         // It would hang as well, and must not be recorded as made.
-        let isFull = watch.isFullOfChanges
+        let isFull = callTimeouts.isFullOfChanges
         return state.withLock { state in
             if state.disconnected != nil { return .infinity }
             if isFull { return replica.now() + Self.fullRest }
@@ -132,15 +132,15 @@ extension SyncEngine {
 
     /// Begins some calls, and records them before they are made (statement 73).
     /// - Parameter most: The maximum number of calls.
-    private func nextBatch(_ most: Int) -> [Outgoing]? {
+    private func nextBatch(_ most: Int) -> [OutgoingCall]? {
         uploadQueue.withLock { $0.beginChoosing() }
         let calls = choose(most)
         uploadQueue.withLock { $0.endChoosing(calls?.count ?? 0) }
         return calls
     }
 
-    private func choose(_ most: Int) -> [Outgoing]? {
-        var calls: [Outgoing] = []
+    private func choose(_ most: Int) -> [OutgoingCall]? {
+        var calls: [OutgoingCall] = []
         var bytes: Int64 = 0
         while calls.count < most, bytes < Self.mostBytes {
             guard let number = uploadQueue.withLock({ $0.pop() }) else { break }
@@ -169,7 +169,7 @@ extension SyncEngine {
         return calls
     }
 
-    private func beginCall(_ number: ItemNumber) -> Outgoing? {
+    private func beginCall(_ number: ItemNumber) -> OutgoingCall? {
         do throws(ReplicaError) {
             switch try replica.beginCall(number, settle: options.settleSeconds) {
             case .send(let outgoing): return outgoing
@@ -190,7 +190,7 @@ extension SyncEngine {
         return nil
     }
 
-    private func displace(_ number: ItemNumber) -> Outgoing? {
+    private func displace(_ number: ItemNumber) -> OutgoingCall? {
         do throws(ReplicaError) {
             return try replica.beginDisplacing(number)
         } catch {
@@ -198,20 +198,20 @@ extension SyncEngine {
         }
     }
 
-    private func uploadOrAbandon(_ call: Outgoing, _ sender: Sender) async {
+    private func uploadOrAbandon(_ call: OutgoingCall, _ sender: Sender) async {
         guard mayCall, !sender.isGivenUp else { return abandon(call) }
         await upload(call, by: sender)
         if !sender.isAbandoned { ended(call) }
     }
 
     /// Does not make a call that was begun.
-    func abandon(_ call: Outgoing) {
+    func abandon(_ call: OutgoingCall) {
         call.source.map { _ = close($0) }
         replica.abandon(call)
         ended(call)
     }
 
-    func ended(_ call: Outgoing) {
+    func ended(_ call: OutgoingCall) {
         uploadQueue.withLock { uploadQueue in
             uploadQueue.inFlight -= 1
             uploadQueue.ended(call.number, now: replica.now())

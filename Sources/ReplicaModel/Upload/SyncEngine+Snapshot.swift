@@ -7,7 +7,7 @@ extension SyncEngine {
     /// The content of a call as an immutable file (statement 77).
     /// - Returns: Nil if no content is sent, or if the file was written while it was copied.
     /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` if the file cannot be read now.
-    func snapshot(_ call: Outgoing) async throws(RemoteStoreError) -> ItemContents? {
+    func snapshot(_ call: OutgoingCall) async throws(RemoteStoreError) -> ItemContents? {
         guard let source = call.source else { return nil }
         defer { close(source) }
         if call.isWritten {

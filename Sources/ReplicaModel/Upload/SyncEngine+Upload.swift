@@ -6,7 +6,7 @@ internal import Threads
 extension SyncEngine {
     /// Makes one call of the store and records the result.
     /// - Parameter sender: The task that makes it; nil if it may take for ever.
-    func upload(_ call: Outgoing, by sender: Sender? = nil) async {
+    func upload(_ call: OutgoingCall, by sender: Sender? = nil) async {
         var (isTakenIn, isRefused) = (false, false)
         defer {
             if sender?.isAbandoned != true { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
@@ -50,7 +50,7 @@ extension SyncEngine {
     }
 
     /// Called before the replica records the answer: items that are no longer pending count as sent.
-    private func noteAnswer(_ call: Outgoing) {
+    private func noteAnswer(_ call: OutgoingCall) {
         let bytes = call.source == nil ? 0 : call.fingerprint.size
         statistics.withLock { $0.answer(call.number, bytes: bytes, now: replica.now()) }
     }
@@ -58,7 +58,7 @@ extension SyncEngine {
     /// Applies the store's own state of an item if it differs from the sent one.
     private func take(_ change: Incoming?) throws(RemoteStoreError) {
         guard let change else { return }
-        do throws(StateTrouble) { try replica.noteIncoming([change], anchor: nil) } catch {
+        do throws(LocalStateFailure) { try replica.noteIncoming([change], anchor: nil) } catch {
             throw .cannotSynchronize(error.message)
         }
         wakeSignal.signal()
@@ -74,7 +74,7 @@ extension SyncEngine {
     }
 
     /// - Parameter asked: ``Incoming/asked`` for the state in the error.
-    func failed(_ call: Outgoing, _ error: RemoteStoreError, _ asked: UInt64) async {
+    func failed(_ call: OutgoingCall, _ error: RemoteStoreError, _ asked: UInt64) async {
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(ReplicaError) {
             let jitter = random()
@@ -96,7 +96,7 @@ extension SyncEngine {
     }
 
     func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
-        do throws(StateTrouble) {
+        do throws(LocalStateFailure) {
             let change = Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite)
             try replica.noteIncoming([change], anchor: nil)
         } catch {

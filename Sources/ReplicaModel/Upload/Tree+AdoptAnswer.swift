@@ -15,7 +15,7 @@ extension Tree {
     }
 
     /// Records the store's answer to a create or a modify in the node that was sent.
-    func adoptAnswer(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError)
+    func adoptAnswer(_ outgoing: OutgoingCall, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError)
         -> Finished
     {
         let holder = try result.item.flatMap { (item) throws(ReplicaError) in try find(item.identifier) }
@@ -85,7 +85,7 @@ extension Tree {
     /// Compares the metadata of an item that the store had before it was sent: differences are sent; fields that only
     /// the store has are applied here.
     /// - Returns: Whether something has to be applied here.
-    private func mergeMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
+    private func mergeMetadata(of node: Node, _ item: Item, _ outgoing: OutgoingCall) -> Bool {
         guard case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist) else { return false }
         let own = outgoing.template.metadata
         let differing = own.fields(differingFrom: item.metadata)
@@ -96,7 +96,7 @@ extension Tree {
     }
 
     /// Clears everything that waited for the answer, except for the record of the sent content.
-    private func endCall(of node: Node, _ outgoing: Outgoing) {
+    private func endCall(of node: Node, _ outgoing: OutgoingCall) {
         // A change that was in flight when a reimport began does not complete the reimport.
         if !node.flags.contains(.reimport) || outgoing.isCreate {
             node.flags.subtract(.untilCreated)
@@ -106,7 +106,7 @@ extension Tree {
 
     /// Whether the answer changed the content that a placeholder stands for: it is recreated then.
     private func needsNewPlaceholder(
-        _ node: Node, than former: Base?, _ outgoing: Outgoing, _ result: StoreResult
+        _ node: Node, than former: Base?, _ outgoing: OutgoingCall, _ result: StoreResult
     ) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
         // Unless it was truncated after it was sent.
@@ -151,13 +151,13 @@ extension Tree {
     }
 
     /// Whether the node still is the item of the call: a file that is renamed over another becomes that other item.
-    func isStillSent(_ node: Node, _ outgoing: Outgoing) -> Bool {
+    func isStillSent(_ node: Node, _ outgoing: OutgoingCall) -> Bool {
         guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
         return node.isNew && node.sent?.template == outgoing.template.identifier
     }
 
     /// Applies the answer to the tombstone of the item that the node was before.
-    func handOver(_ item: Item, _ outgoing: Outgoing) throws(ReplicaError) {
+    func handOver(_ item: Item, _ outgoing: OutgoingCall) throws(ReplicaError) {
         let known = try find(outgoing.template.identifier)
         let tombstone = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
         guard let tombstone, tombstone.isDeleted else { return }
@@ -175,7 +175,7 @@ extension Tree {
     /// change of the store.
     /// - Parameter isOther: Whether the store's content differs from the sent one, or from the previous one. If false,
     ///   the content is the same under any version: a version may follow the metadata.
-    func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing, isOther: Bool) {
+    func bind(_ node: Node, _ item: Item, _ outgoing: OutgoingCall, isOther: Bool) {
         var base = Base(item, parent: outgoing.parent)
         if case .modify(let sent) = outgoing.call, let old = node.base, outgoing.keepsContent, isOther {
             // The answer did not contain another client's newer content: it still has to be applied.

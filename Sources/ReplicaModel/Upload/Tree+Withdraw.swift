@@ -6,7 +6,7 @@ extension Tree {
     /// Keeps an excluded item out of the store. If the store already has it, it is first fetched completely, with
     /// everything below it, and then deleted there (MODEL.md#errors, excludedFromSync).
     /// - Returns: The step to take instead of sending it; nil if it is not excluded.
-    func withdraw(_ node: Node) throws(ReplicaError) -> Step? {
+    func withdraw(_ node: Node) throws(ReplicaError) -> UploadStep? {
         // The result of an unanswered call is queried first.
         guard !node.isDeleted, staysLocal(node), !node.isUnanswered else { return nil }
         guard node.base != nil else {

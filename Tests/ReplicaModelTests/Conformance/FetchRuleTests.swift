@@ -370,7 +370,7 @@ import Threads
         let reader = Self.reader(of: number, engine)
         try await bench.until("the fetch") { !bench.store.calls(of: .fetchContents).isEmpty }
         bench.pass(1)
-        engine.watch.check()
+        engine.callTimeouts.check()
         // Not EINTR: there was no signal, and programs would retry for ever.
         #expect(await reader.value == .noRouteToHost)
         bench.store.setHooks()

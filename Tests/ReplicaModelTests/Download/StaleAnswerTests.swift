@@ -100,7 +100,7 @@ import Threads
         try bench.write("new", to: "taken")
         let inTheWay = bench.store.move("moved", to: "taken")
         bench.pass(400)
-        let calls = try ["folder/other", "taken"].map { path -> Outgoing in
+        let calls = try ["folder/other", "taken"].map { path -> OutgoingCall in
             guard case .send(let call) = try bench.replica.beginCall(try bench.number(path), settle: 1) else {
                 throw ReplicaError.errno(.resourceBusy)
             }

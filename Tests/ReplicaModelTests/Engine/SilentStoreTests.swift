@@ -46,9 +46,9 @@ import Threads
             }
             guard passed < most, ContinuousClock.now < end else { return nil }
             // Time passes only during a call, so that a slow machine takes none of it.
-            guard engine.watch.isWaiting else { continue }
+            guard engine.callTimeouts.isWaiting else { continue }
             bench.pass(10)
-            engine.watch.check()
+            engine.callTimeouts.check()
         }
     }
 
@@ -68,10 +68,10 @@ import Threads
     ) async throws {
         let (ends, end) = AsyncThrowingStream<Void, any Error>.makeStream()
         let sender = Sender()
-        let key = CallWatch.Key(kind: .change, identifier: identifier)
+        let key = CallTimeouts.Key(kind: .change, identifier: identifier)
         sender.start(on: nil) {
             do {
-                let answer: Void? = try await engine.watch.callInPlace(
+                let answer: Void? = try await engine.callTimeouts.callInPlace(
                     key, sender.progress, cancel: { sender.cancel() }, abandon: { end.finish(throwing: $0) },
                     body: { () async throws(RemoteStoreError) in
                         do {
@@ -149,7 +149,7 @@ import Threads
         // The limit, and the time after it in which the call may still end.
         let limit = Self.limit(kind)
         #expect((limit...limit + 20).contains(ended.seconds), "\(ended.seconds)")
-        #expect(silent.hung == 1 && engine.watch.hasAbandonedCalls)
+        #expect(silent.hung == 1 && engine.callTimeouts.hasAbandonedCalls)
         // Meanwhile the call is not made a second time.
         if Self.errors[kind] != nil {
             let again = try #require(try await Self.time(bench, engine, call))
@@ -159,7 +159,7 @@ import Threads
             }
         }
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         #expect(try await Self.time(bench, engine, call)?.error == nil)
     }
 
@@ -169,7 +169,7 @@ import Threads
         let isSent = try await eventually {
             if isTrue() { return true }
             bench.pass(5)
-            engine.watch.check()
+            engine.callTimeouts.check()
             _ = await engine.send()
             return isTrue()
         }
@@ -192,7 +192,7 @@ import Threads
         #expect(!bench.replica.hasUnansweredCalls)
         // Other contents are sent meanwhile: those of the call that hangs must stay what they are.
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         #expect(silent.memory.text(at: "a") == "first")
         engine.retryAll()
         try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
@@ -213,7 +213,7 @@ import Threads
         try await Self.isSent(bench, engine, "all but one are sent") { silent.memory.entries.count == 42 }
         #expect(silent.hung == 1)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         engine.retryAll()
         try await Self.isSent(bench, engine, "it is recognized") { silent.memory.calls(of: .itemCreated).count == 1 }
         try await bench.settle()
@@ -246,7 +246,7 @@ import Threads
         let expected = kind == .modifyItem ? "newer" : nil
         try await Self.isSent(bench, engine, "it is sent") { silent.memory.text(at: "y") == expected }
         try await Self.sendersEnd(bench, engine)
-        #expect(!engine.watch.hasAbandonedCalls && engine.state.withLock { $0.storeFailure == nil })
+        #expect(!engine.callTimeouts.hasAbandonedCalls && engine.state.withLock { $0.storeFailure == nil })
         try await bench.settle()
         #expect(try bench.tree().keys.contains("y") == (kind == .modifyItem))
     }
@@ -254,7 +254,7 @@ import Threads
     /// A call may end just when it is left: what comes next is done once.
     @Test func aSenderIsReplacedOnce() async throws {
         let sender = Sender()
-        let call = Outgoing(
+        let call = OutgoingCall(
             number: ItemNumber(7), call: .resolve, template: Self.template("y", .file), fields: [],
             parent: .root)
         sender.begin([call, call])
@@ -268,13 +268,13 @@ import Threads
     @Test func aCallIsAnsweredOrAbandoned() async throws {
         for _ in 0..<50 {
             let clock = Locked(0.0, rank: .innermost)
-            let watch = CallWatch(answer: 1, stall: 1, now: { clock.withLock { $0 } })
+            let watch = CallTimeouts(answer: 1, stall: 1, now: { clock.withLock { $0 } })
             let (begun, answered, left) = (Locked(0), Locked(0), Locked(0))
             let gates = (0..<8).map { _ in WakeSignal() }
             let tasks = gates.enumerated().map { index, gate in
                 Task {
                     let value: Void? = try await watch.callInPlace(
-                        .init(kind: .item, identifier: ItemIdentifier("\(index)")), CallWatch.Progress(), cancel: {},
+                        .init(kind: .item, identifier: ItemIdentifier("\(index)")), CallTimeouts.Progress(), cancel: {},
                         // The first that is left lets all others end.
                         abandon: { _ in
                             left.withLock { $0 += 1 }
@@ -305,26 +305,27 @@ import Threads
         engine.takeProperties()
         silent.fallSilent(at: .createItem, isForEver: true)
         for index in 0..<30 { try bench.write("\(index)", to: "f\(index)") }
-        for _ in 0..<4_000 where silent.hung < CallWatch.mostAbandoned || !engine.watch.hasAbandonedCalls {
+        for _ in 0..<4_000 where silent.hung < CallTimeouts.mostAbandoned || !engine.callTimeouts.hasAbandonedCalls {
             bench.pass(100)
-            engine.watch.check()
+            engine.callTimeouts.check()
             _ = await engine.send()
             try await Task.sleep(for: .milliseconds(2))
         }
         let item = try #require(silent.memory.item(at: "y"))
         for _ in 0..<200 {
             bench.pass(100)
-            engine.watch.check()
+            engine.callTimeouts.check()
             _ = await engine.send()
             try await Task.sleep(for: .milliseconds(2))
         }
         // Those in flight at the time may hang as well.
-        #expect(silent.hung >= CallWatch.mostAbandoned && silent.hung < CallWatch.mostAbandoned + 4, "\(silent.hung)")
+        #expect(
+            silent.hung >= CallTimeouts.mostAbandoned && silent.hung < CallTimeouts.mostAbandoned + 4, "\(silent.hung)")
         // Reading goes on.
         _ = try await engine.store.item(item.identifier)
         #expect(engine.state.withLock { $0.storeFailure?.code } == "unanswered")
         silent.speak()
-        try await bench.until("they have ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("they have ended") { !engine.callTimeouts.hasAbandonedCalls }
         engine.retryAll()
         try await Self.isSent(bench, engine, "all are sent") { silent.memory.entries.count == 33 }
         try await bench.settle()
@@ -356,7 +357,7 @@ import Threads
             let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
             limits.append(ended.seconds)
             silent.speak()
-            try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+            try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         }
         #expect(limits[1] >= 600 && limits[2] >= 1_200, "\(limits)")
     }
@@ -376,7 +377,7 @@ import Threads
         #expect(ended.error as? RemoteStoreError == .unanswered)
         await #expect(throws: RemoteStoreError.unanswered) { try await store.item(item.identifier) }
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         await #expect(throws: RemoteStoreError.noSuchItem(item.identifier)) { try await store.item(item.identifier) }
     }
 
@@ -385,7 +386,7 @@ import Threads
         let (bench, silent, engine) = try await Self.silent()
         let store = engine.store
         await engine.pull()
-        engine.watch.limitSilence(seconds: 30)
+        engine.callTimeouts.limitSilence(seconds: 30)
         silent.fallSilent(at: .currentAnchor)
         let ended = try #require(try await Self.time(bench, engine) { _ = try await store.currentAnchor() })
         #expect(ended.seconds < 60)
@@ -395,7 +396,7 @@ import Threads
         await engine.makeDurableIfPossible()
         #expect(silent.count(of: .makeDurable) == 0)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         await engine.makeDurableIfPossible()
         #expect(silent.count(of: .makeDurable) == 1)
     }
@@ -413,15 +414,15 @@ import Threads
             })
         #expect(ended.error as? RemoteStoreError == .unanswered)
         silent.speak()
-        try await bench.until("it has ended") { !engine.watch.hasAbandonedCalls }
+        try await bench.until("it has ended") { !engine.callTimeouts.hasAbandonedCalls }
         #expect(sink.count == 0)
     }
 
     /// A transfer that makes progress is never given up.
     @Test func aCallWithProgressDoesNotTimeOut() async throws {
         let clock = Locked(0.0, rank: .innermost)
-        let watch = CallWatch(answer: 300, stall: 60, now: { clock.withLock { $0 } })
-        let progress = CallWatch.Progress()
+        let watch = CallTimeouts(answer: 300, stall: 60, now: { clock.withLock { $0 } })
+        let progress = CallTimeouts.Progress()
         let parts = try await watch.call(.init(kind: .change, identifier: nil), progress, on: nil) {
             () async throws(RemoteStoreError) -> Int in
             for _ in 0..<20 {

@@ -1,10 +1,8 @@
-internal import Threads
-
-/// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallWatch``), except changes and
+/// A store whose calls all end in bounded time, even if the wrapped store never answers (``CallTimeouts``), except changes and
 /// ``itemCreated(from:)``: their sender watches them in its own task (``SyncEngine/answer(to:_:_:asked:)``).
 struct TimeLimitedStore: RemoteStore {
     let store: any RemoteStore
-    let watch: CallWatch
+    let callTimeouts: CallTimeouts
 
     var properties: StoreProperties { store.properties }
 
@@ -12,7 +10,7 @@ struct TimeLimitedStore: RemoteStore {
 
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         // What a change that still runs will do to it is not known.
-        if watch.isAbandoned(identifier) { throw .unanswered }
+        if callTimeouts.isAbandoned(identifier) { throw .unanswered }
         return try await watched(.item, identifier) { () async throws(RemoteStoreError) in
             try await store.item(identifier)
         }
@@ -43,8 +41,8 @@ struct TimeLimitedStore: RemoteStore {
     func fetchContents(
         of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(RemoteStoreError) -> Item {
-        let progress = CallWatch.Progress()
-        let closable = ClosableSink(sink) { watch.hear(progress) }
+        let progress = CallTimeouts.Progress()
+        let closable = ClosableSink(sink) { callTimeouts.hear(progress) }
         do throws(RemoteStoreError) {
             return try await watched(.fetch, identifier, progress) { () async throws(RemoteStoreError) in
                 try await store.fetchContents(of: identifier, version: version, range: range, into: closable)
@@ -94,66 +92,10 @@ struct TimeLimitedStore: RemoteStore {
     }
 
     private func watched<Value: Sendable>(
-        _ kind: CallWatch.Key.Kind, _ identifier: ItemIdentifier? = nil,
-        _ progress: CallWatch.Progress = CallWatch.Progress(),
+        _ kind: CallTimeouts.Key.Kind, _ identifier: ItemIdentifier? = nil,
+        _ progress: CallTimeouts.Progress = CallTimeouts.Progress(),
         _ body: @escaping @Sendable () async throws(RemoteStoreError) -> Value
     ) async throws(RemoteStoreError) -> Value {
-        try await watch.call(.init(kind: kind, identifier: identifier), progress, on: executor, body)
-    }
-}
-
-/// Passes bytes on until it is closed; then nothing is written any more.
-private final class ClosableSink: ContentSink {
-    private struct State {
-        var writers = 0
-        var isClosed = false
-        var waiting: CheckedContinuation<Void, Never>?
-    }
-
-    private let sink: any ContentSink
-    private let heard: @Sendable () -> Void
-    private let state = Locked(State())
-
-    init(_ sink: any ContentSink, heard: @escaping @Sendable () -> Void) {
-        (self.sink, self.heard) = (sink, heard)
-    }
-
-    /// Returns when no writer is left.
-    func close() async {
-        await withCheckedContinuation { continuation in
-            let isQuiet = state.withLock { state in
-                state.isClosed = true
-                if state.writers > 0 { state.waiting = continuation }
-                return state.writers == 0
-            }
-            if isQuiet { continuation.resume() }
-        }
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
-        try pass { () throws(RemoteStoreError) in try sink.write(bytes, at: offset) }
-    }
-
-    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
-        try pass { () throws(RemoteStoreError) in try sink.writeZeros(in: range) }
-    }
-
-    private func pass(_ write: () throws(RemoteStoreError) -> Void) throws(RemoteStoreError) {
-        let isOpen = state.withLock { state in
-            if !state.isClosed { state.writers += 1 }
-            return !state.isClosed
-        }
-        guard isOpen else { throw .cancelled }
-        defer {
-            let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                state.writers -= 1
-                guard state.writers == 0 else { return nil }
-                defer { state.waiting = nil }
-                return state.waiting
-            }
-            waiting?.resume()
-        }
-        try write()
-        heard()
+        try await callTimeouts.call(.init(kind: kind, identifier: identifier), progress, on: executor, body)
     }
 }

@@ -4,21 +4,21 @@ import Testing
 @testable import ReplicaModel
 
 /// Which items each error affects.
-@Suite struct RefusalTests {
+@Suite struct ErrorClassificationTests {
     @Test func onlyErrorsOfTheStoreStopEverything() {
         let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota, .readOnly]
-        for error in all { #expect(error.refusal.reach == .store) }
+        for error in all { #expect(error.classification.reach == .store) }
         let one: [RemoteStoreError] = [
             .itemUnavailable(""), .malformedAnswer(""), .cannotSynchronize(""), .unsupported(""), .excludedFromSync,
             .filenameCollision(nil), .versionConflict(nil), .deletionRejected(nil), .noSuchItem(.root), .cancelled,
             .directoryNotEmpty(.root), .versionNoLongerAvailable, .syncAnchorExpired, .unanswered,
         ]
-        for error in one { #expect(error.refusal.reach == .item) }
+        for error in one { #expect(error.classification.reach == .item) }
     }
 
     @Test func errorsAfterWhichTheCallMayHaveSucceededAreUncertain() {
         for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer(""), .unanswered] {
-            #expect(!error.refusal.isCertain)
+            #expect(!error.classification.isCertain)
         }
         let certain: [RemoteStoreError] = [
             .itemUnavailable(""), .insufficientQuota, .readOnly, .notAuthenticated, .filenameCollision(nil),
@@ -27,7 +27,7 @@ import Testing
             .directoryNotEmpty(.root), .versionNoLongerAvailable, .versionConflict(nil),
         ]
         for error in certain {
-            #expect(error.refusal.isCertain)
+            #expect(error.classification.isCertain)
         }
     }
 

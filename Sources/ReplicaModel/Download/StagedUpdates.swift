@@ -1,5 +1,5 @@
 /// Newer content of complete files, until it is moved into place.
-struct ArrivalState {
+struct StagedUpdates {
     /// Files whose newer content is being fetched.
     var updating: Set<ItemIdentifier> = []
     /// Fetched content.

@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// What a store's error means for other items and about the call (MODEL.md#errors).
-struct Refusal: Hashable, Sendable {
+struct ErrorClassification: Hashable, Sendable {
     /// The items that the error affects.
     enum Reach: Hashable, Sendable {
         /// Only this item; the others continue.
@@ -17,15 +17,15 @@ struct Refusal: Hashable, Sendable {
 
 extension RemoteStoreError {
     /// The table of all errors.
-    var refusal: Refusal {
+    var classification: ErrorClassification {
         switch self {
-        case .serverUnreachable, .busy: Refusal(reach: .store, isCertain: false)
-        case .notAuthenticated, .insufficientQuota, .readOnly: Refusal(reach: .store, isCertain: true)
-        case .cancelled, .malformedAnswer, .unanswered: Refusal(reach: .item, isCertain: false)
+        case .serverUnreachable, .busy: ErrorClassification(reach: .store, isCertain: false)
+        case .notAuthenticated, .insufficientQuota, .readOnly: ErrorClassification(reach: .store, isCertain: true)
+        case .cancelled, .malformedAnswer, .unanswered: ErrorClassification(reach: .item, isCertain: false)
         case .cannotSynchronize, .unsupported, .excludedFromSync, .itemUnavailable, .filenameCollision,
             .syncAnchorExpired, .noSuchItem, .deletionRejected, .directoryNotEmpty, .versionNoLongerAvailable,
             .versionConflict:
-            Refusal(reach: .item, isCertain: true)
+            ErrorClassification(reach: .item, isCertain: true)
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// A call of the store, with the state of the tree when it began.
-struct Outgoing: Sendable {
+struct OutgoingCall: Sendable {
     enum Call: Sendable, Hashable {
         case create(CreateOptions)
         case modify(base: ItemVersion)
@@ -27,12 +27,4 @@ struct Outgoing: Sendable {
     var fingerprint = FileFingerprint()
     /// Whether a program may write to the content while it is copied.
     var isWritten = false
-}
-
-/// The engine's next action for an item.
-enum Step: Sendable {
-    case send(Outgoing)
-    case wait(Readiness)
-    /// These files' contents and folders' listings have to be fetched first.
-    case fetch([ItemNumber])
 }

@@ -1,12 +1,12 @@
 internal import Threads
 
-/// Ends the wait for calls that a store does not answer.
+/// The timeouts of a store's calls: ends the wait for calls that it does not answer.
 ///
 /// A call without progress for its limit is cancelled. If it still doesn't end, its caller gets an error, and the call is
 /// abandoned; it may never return. Until it does, no other call with its key is made, so that an item never has two changes at
 /// once. If many are abandoned, no other is made until one of them has ended: each keeps its content, and perhaps a thread of the
 /// store.
-final class CallWatch: Sendable {
+final class CallTimeouts: Sendable {
     /// What a call is about. Calls with the same key are not made while one of them is abandoned.
     struct Key: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
@@ -86,7 +86,7 @@ final class CallWatch: Sendable {
         func isFull(ofChanges isChange: Bool) -> Bool {
             guard !abandoned.isEmpty || !abandonedReads.isEmpty else { return false }
             let count = abandoned.reduce(0) { $0 + ($1.key.isChange == isChange ? $1.value.count : 0) }
-            return count + abandonedReads.values.count { $0.isChange == isChange } >= CallWatch.mostAbandoned
+            return count + abandonedReads.values.count { $0.isChange == isChange } >= CallTimeouts.mostAbandoned
         }
     }
 
@@ -189,7 +189,7 @@ final class CallWatch: Sendable {
             result = .failure(error)
         }
         let ending = end(number, key)
-        // The watch may be about to do it: no other call may be cancelled in its place.
+        // ``check()`` may be about to do it: no other call may be cancelled in its place.
         if ending == .silent { cancel() }
         return ending == .abandoned ? nil : try ending.outcome(of: result, key).get()
     }
@@ -318,37 +318,5 @@ final class CallWatch: Sendable {
                 return state.calls.isEmpty
             }
         }
-    }
-}
-
-/// The first outcome of several, for one task that waits for it.
-private final class FirstOutcome<Value: Sendable>: Sendable {
-    private struct State {
-        var outcome: Result<Value, RemoteStoreError>?
-        var waiting: CheckedContinuation<Result<Value, RemoteStoreError>, Never>?
-    }
-
-    private let state = Locked(State())
-
-    var value: Result<Value, RemoteStoreError> {
-        get async {
-            await withCheckedContinuation { continuation in
-                let outcome = state.withLock { state -> Result<Value, RemoteStoreError>? in
-                    if state.outcome == nil { state.waiting = continuation }
-                    return state.outcome
-                }
-                if let outcome { continuation.resume(returning: outcome) }
-            }
-        }
-    }
-
-    /// Later outcomes are ignored.
-    func take(_ outcome: Result<Value, RemoteStoreError>) {
-        let waiting = state.withLock { state in
-            defer { state.waiting = nil }
-            if state.outcome == nil { state.outcome = outcome }
-            return state.waiting
-        }
-        waiting?.resume(returning: outcome)
     }
 }

@@ -11,7 +11,7 @@ extension Replica {
     /// - Parameter replaced: Changes noted up to this sequence are outdated.
     func noteIncoming(
         _ changes: [Incoming], anchor: SyncAnchor?, replacing replaced: Int64 = 0
-    ) throws(StateTrouble) {
+    ) throws(LocalStateFailure) {
         do {
             try record { [self] rows in
                 if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
@@ -35,7 +35,7 @@ extension Replica {
     }
 
     /// The sequence of the newest change that is noted.
-    func lastIncoming() throws(StateTrouble) -> Int64 {
+    func lastIncoming() throws(LocalStateFailure) -> Int64 {
         do {
             return try database.read { try Incoming.lastSequence(in: $0) }
         } catch {
@@ -65,7 +65,7 @@ extension Replica {
     }
 
     /// The listed folders, parents first.
-    func listedFolders() throws(StateTrouble) -> [(number: ItemNumber, identifier: ItemIdentifier)] {
+    func listedFolders() throws(LocalStateFailure) -> [(number: ItemNumber, identifier: ItemIdentifier)] {
         do {
             try record()
             return try database.read { rows in
@@ -85,7 +85,7 @@ extension Replica {
     }
 
     /// The items in folders that the store no longer has: nothing else would report that they are gone.
-    func knownItemsInLostFolders() throws(StateTrouble) -> [ItemIdentifier] {
+    func knownItemsInLostFolders() throws(LocalStateFailure) -> [ItemIdentifier] {
         do {
             return try database.read { rows in
                 try String.fetchAll(
