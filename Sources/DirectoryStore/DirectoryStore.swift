@@ -5,7 +5,7 @@ import Threads
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///
 /// Its only own data on the disk are incoming files, under `.replica-tmp-*`, and `user.replica.*` attributes. An item's
-/// identifier is its original inode and birth time (``Inheritance``), or its place if the filesystem has no attributes
+/// identifier is its original inode and birth time (``InheritedIdentity``), or its place if the filesystem has no attributes
 /// (``PlaceKeys``); its content version is size, modification time and inode. The change feed is inotify(7)'s and lives
 /// as long as the store: anchors of an earlier process have expired.
 ///
@@ -51,7 +51,7 @@ package final class DirectoryStore: RemoteStore {
         self.properties = properties
         // Twice as many, so that requests that a program waits for never queue behind uploads.
         pool = WorkerPool(count: 2 * Self.concurrency)
-        WatchThread.start(tree, isStopped: isStopped)
+        InotifyThread.start(tree, isStopped: isStopped)
     }
 
     deinit {

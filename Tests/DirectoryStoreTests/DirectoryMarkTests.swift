@@ -63,18 +63,18 @@ import Threads
     }
 
     @Test func unusedMarksAreDropped() {
-        var marks = MarkIndex()
+        var marks = TemplateMarkIndex()
         marks.begin(.root)
         marks.finish(.root, [(Array("mark".utf8), FileName("file"))])
         #expect(marks.name(of: ItemIdentifier("mark"), in: .root) == .some(FileName("file")))
         marks.dropIdle()
         #expect(marks.name(of: ItemIdentifier("mark"), in: .root) == .some(FileName("file")))
-        marks.dropIdle(now: .now + MarkIndex.longestLife + .seconds(1))
+        marks.dropIdle(now: .now + TemplateMarkIndex.longestLife + .seconds(1))
         #expect(marks.name(of: ItemIdentifier("mark"), in: .root) == nil)
     }
 
     @Test func theLeastRecentlyUsedFolderIsDroppedFirst() {
-        var marks = MarkIndex()
+        var marks = TemplateMarkIndex()
         let folders = (1...9).map { ItemKey(inode: $0, birth: 0, link: 0) }
         for folder in folders {
             marks.begin(folder)

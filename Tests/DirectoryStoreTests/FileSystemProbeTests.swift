@@ -12,10 +12,10 @@ import Testing
     @Test func linuxFileSystemsKeepEverything() throws {
         for place in ["/var/tmp", "/dev/shm"] {
             let scratch = try Scratch(in: place)
-            let folder = try Linux.open(path: scratch.root, O_RDONLY)
-            let before = try Linux.status(of: folder)
+            let folder = try SystemCalls.open(path: scratch.root, O_RDONLY)
+            let before = try SystemCalls.status(of: folder)
             #expect(try FileSystemProbe.abilities(in: folder) == FileSystemAbilities())
-            #expect(try Linux.status(of: folder) == before, "nothing was tried")
+            #expect(try SystemCalls.status(of: folder) == before, "nothing was tried")
             #expect(try FileSystemProbe.tryOut(in: folder) == FileSystemAbilities())
             #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)
         }
@@ -39,7 +39,7 @@ import Testing
         try #require(try run("mount", "-t", "tmpfs", "-o", options, "tmpfs", scratch.root) == 0)
         defer { umount2(scratch.root, Int32(MNT_DETACH)) }
         try run("sh", "-c", "cat /dev/zero >\(scratch.root)/zeros; for n in 1 2 3 4; do mkdir \(scratch.root)/$n; done")
-        let folder = try Linux.open(path: scratch.root, O_RDONLY)
+        let folder = try SystemCalls.open(path: scratch.root, O_RDONLY)
         #expect(try FileSystemProbe.tryOut(in: folder) == FileSystemAbilities())
         #expect(try !FileManager.default.contentsOfDirectory(atPath: scratch.root).contains { $0.hasPrefix(".") })
     }
@@ -53,7 +53,7 @@ import Testing
             do {
                 setfsuid(4_711)
                 defer { setfsuid(0) }
-                found = try FileSystemProbe.tryOut(in: try Linux.open(path: root, O_RDONLY))
+                found = try FileSystemProbe.tryOut(in: try SystemCalls.open(path: root, O_RDONLY))
             }
             var wanted = FileSystemAbilities()
             wanted.keepsAttributes = keeps

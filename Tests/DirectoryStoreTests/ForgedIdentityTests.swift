@@ -21,10 +21,10 @@ import Testing
     private func forge(_ name: String, _ identifier: ItemIdentifier) throws {
         let path = "\(scratch.root)/\(name)"
         try Data("forged".utf8).write(to: URL(fileURLWithPath: path))
-        let file = try Linux.open(path: path, O_RDONLY)
-        let own = try Linux.status(of: file)
+        let file = try SystemCalls.open(path: path, O_RDONLY)
+        let own = try SystemCalls.status(of: file)
         let text = "\(identifier.rawValue) \(hex(own.inode))-\(hex(UInt64(bitPattern: own.birth)))"
-        try Linux.setAttribute("user.replica.item", Array(text.utf8), of: file)
+        try SystemCalls.setAttribute("user.replica.item", Array(text.utf8), of: file)
     }
 
     private func identifiers() async throws -> [String: ItemIdentifier] {

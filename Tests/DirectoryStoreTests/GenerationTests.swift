@@ -81,23 +81,23 @@ import Testing
 
     /// While another process counts on, nobody else does: of two that read the same number, a slow one would write a lower one than is known.
     @Test func oneProcessAtATimeRaisesTheGeneration() throws {
-        let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
-        let known = try Generation(of: folder)
+        let folder = try SystemCalls.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
+        let known = try RootGeneration(of: folder)
         let other = open(scratch.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(flock(other, LOCK_EX) == 0)
-        #expect(throws: Errno.wouldBlock) { try Generation.increment(of: folder, known: known) }
-        #expect(try Generation(of: folder) == known)
+        #expect(throws: Errno.wouldBlock) { try RootGeneration.increment(of: folder, known: known) }
+        #expect(try RootGeneration(of: folder) == known)
         close(other)
-        let next = try #require(try Generation.increment(of: folder, known: known))
+        let next = try #require(try RootGeneration.increment(of: folder, known: known))
         #expect(next > known)
-        #expect(try Generation(of: folder) == next)
+        #expect(try RootGeneration(of: folder) == next)
     }
 
     /// What was put back meanwhile is not made to look like the newer state.
     @Test func anOlderStateIsNotContinued() throws {
-        let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
-        #expect(try Generation.increment(of: folder, known: Generation(number: 3)) == nil)
-        #expect(try Generation(of: folder) == Generation(number: 0))
+        let folder = try SystemCalls.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
+        #expect(try RootGeneration.increment(of: folder, known: RootGeneration(number: 3)) == nil)
+        #expect(try RootGeneration(of: folder) == RootGeneration(number: 0))
     }
 
     @Test func theNumberGrowsAtTheStartAndWithChanges() {

@@ -45,11 +45,11 @@ import Threads
 
     /// sysfs has no such files; a folder that is gone proves nothing.
     @Test func missingSupportForUnnamedFilesIsRemembered() throws {
-        let gone = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
+        let gone = try SystemCalls.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
         try FileManager.default.removeItem(atPath: scratch.root)
         #expect(!store.tree.namesLater(in: gone))
         #expect(store.tree.canNameLater.withLock { $0 } == nil)
-        let other = try Linux.open(path: "/sys", O_RDONLY | O_DIRECTORY)
+        let other = try SystemCalls.open(path: "/sys", O_RDONLY | O_DIRECTORY)
         #expect(!store.tree.namesLater(in: other))
         #expect(store.tree.canNameLater.withLock { $0 } == false)
     }

@@ -3,9 +3,9 @@ import ReplicaModel
 /// Identifies the directory of an anchor: `ANCHOR@IDENTITY:GENERATION`.
 struct AnchorSignature {
     var identity: String
-    var generation: Generation
+    var generation: RootGeneration
 
-    init(identity: String, generation: Generation) { (self.identity, self.generation) = (identity, generation) }
+    init(identity: String, generation: RootGeneration) { (self.identity, self.generation) = (identity, generation) }
 
     /// - Returns: Nil if the anchor is not signed.
     init?(of anchor: SyncAnchor) {
@@ -14,7 +14,7 @@ struct AnchorSignature {
         let words = String(decoding: parts[1], as: UTF8.self).split(separator: ":", maxSplits: 1)
         guard let identity = words.first else { return nil }
         self.identity = String(identity)
-        generation = Generation(number: words.count == 2 ? UInt64(words[1]) ?? 0 : 0)
+        generation = RootGeneration(number: words.count == 2 ? UInt64(words[1]) ?? 0 : 0)
     }
 
     func sign(_ anchor: SyncAnchor) -> SyncAnchor {

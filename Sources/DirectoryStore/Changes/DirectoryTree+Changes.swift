@@ -64,7 +64,7 @@ extension DirectoryTree {
     }
 
     /// Checks that the directory is in no older state than before, and increments its generation if that is due.
-    private func keepGeneration(_ top: Handle) throws(RemoteStoreError) {
+    private func keepGeneration(_ top: OpenDescriptor) throws(RemoteStoreError) {
         do throws(Errno) { try root.checkGeneration(of: top) } catch {
             throw error == .staleNFSFileHandle ? .serverUnreachable : failure(error, at: root.path)
         }
@@ -178,7 +178,7 @@ extension DirectoryTree {
 
     /// The current item at a place; nil if there is none.
     private func describe(
-        _ place: EntryPlace, _ names: [FileName], from top: Handle
+        _ place: EntryPlace, _ names: [FileName], from top: OpenDescriptor
     ) throws(RemoteStoreError) -> Item? {
         do {
             let folder = try walk(names.dropLast(), from: top)
@@ -192,7 +192,7 @@ extension DirectoryTree {
         }
     }
 
-    func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
+    func open(_ key: ItemKey, _ index: FolderIndex, from top: OpenDescriptor) throws(Errno) -> OpenDescriptor {
         if key == .root { return top }
         guard let names = index.names(of: key) else { throw .noSuchFileOrDirectory }
         return try open(key, at: names, from: top)

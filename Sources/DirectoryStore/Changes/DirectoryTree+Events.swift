@@ -33,7 +33,7 @@ extension DirectoryTree {
 
     /// Processes places. Places in a folder that has moved are retried after the others, which may reveal the folder's
     /// new place; places whose item is missing are retried when the event with its new place arrives.
-    func settle(_ places: [EntryPlace: ChangeCause], from top: Handle) {
+    func settle(_ places: [EntryPlace: ChangeCause], from top: OpenDescriptor) {
         var left = places
         var behindEvents: Set<EntryPlace> = []
         for _ in 0..<Self.mostPasses where !left.isEmpty {
@@ -52,7 +52,7 @@ extension DirectoryTree {
     /// Checks a place as if there had been an event.
     /// - Returns: Whether the item is now known to be there: no event would report the end of an item that is not in
     ///   the index.
-    func takeIn(_ item: Item, at place: EntryPlace, from top: Handle) -> Bool {
+    func takeIn(_ item: Item, at place: EntryPlace, from top: OpenDescriptor) -> Bool {
         var pass = Pass()
         settle([(place, .movedAway)], in: place.parent, [], from: top, &pass)
         return index.withLock { index in
@@ -73,7 +73,7 @@ extension DirectoryTree {
     /// - Parameter behindEvents: Places whose events were all taken after an item was found missing there.
     private func settle(
         _ places: [(key: EntryPlace, value: ChangeCause)], in parent: ItemKey, _ behindEvents: Set<EntryPlace>,
-        from top: Handle,
+        from top: OpenDescriptor,
         _ pass: inout Pass
     ) {
         index.withLock { index in
@@ -102,22 +102,22 @@ extension DirectoryTree {
     }
 
     /// Retries the places together with the events about their missing items.
-    private func postpone(_ missing: [EntryPlace: ChangeCause], in folder: Handle, _ pass: inout Pass) {
+    private func postpone(_ missing: [EntryPlace: ChangeCause], in folder: OpenDescriptor, _ pass: inout Pass) {
         guard !missing.isEmpty else { return }
         // If the events can't be awaited, the item may have moved elsewhere.
-        let unknown: ChangeCause = Linux.awaitEvents(of: folder) ? [] : .movedAway
+        let unknown: ChangeCause = SystemCalls.awaitEvents(of: folder) ? [] : .movedAway
         for (place, cause) in missing { pass.ask(place, cause.union(unknown)) }
         pass.missing.formUnion(missing.keys)
     }
 
     /// The exact names in a case-insensitive folder, where another spelling finds the same entry; otherwise nil.
-    private func namesThatCount(in folder: Handle) throws(Errno) -> Set<FileName>? {
+    private func namesThatCount(in folder: OpenDescriptor) throws(Errno) -> Set<FileName>? {
         guard !abilities.isCaseSensitive else { return nil }
-        return Set(try Linux.entries(of: folder).map(\.name))
+        return Set(try SystemCalls.entries(of: folder).map(\.name))
     }
 
     /// The entry at a place, if it is part of the store.
-    func present(_ place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus? {
+    func present(_ place: EntryPlace, in folder: OpenDescriptor) throws(Errno) -> FileStatus? {
         do {
             let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status

@@ -22,7 +22,7 @@ extension DirectoryTree {
     private static let proofTimeout = Duration.seconds(5)
 
     /// Settles items that left their places a while ago: finds their new places, or determines that they are gone.
-    func settleOrphans(from top: Handle) throws(RemoteStoreError) {
+    func settleOrphans(from top: OpenDescriptor) throws(RemoteStoreError) {
         // One in a folder that is just being listed may still be there: no search reads listed folders.
         let unread = index.withLock { index in dueOrphans(in: index).keys.compactMap(index.unreadPlace) }
         if !unread.isEmpty { settle(Dictionary(unread.map { ($0, []) }) { cause, _ in cause }, from: top) }

@@ -24,33 +24,33 @@ final class InotifyWatches: Sendable {
             | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
 
     /// Nil if the user has no inotify instance left: then nothing is watched.
-    private let queue: Handle?
-    private let wakeReader: Handle
-    private let wakeWriter: Handle
-    private let folders = Locked<[Int32: ItemKey]>([:])
+    let queue: OpenDescriptor?
+    private let wakeReader: OpenDescriptor
+    private let wakeWriter: OpenDescriptor
+    let folders = Locked<[Int32: ItemKey]>([:])
     /// Set once the user's limit is reached: the feed can't report everything then.
     private let isFull: Locked<Bool>
 
     init() throws(Errno) {
         do {
-            queue = Handle(try Linux.check { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
+            queue = OpenDescriptor(try SystemCalls.check { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
         } catch  where error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem || error == .noMemory {
             queue = nil
         }
         isFull = Locked(queue == nil)
         var ends: [Int32] = [-1, -1]
-        try Linux.check { pipe2(&ends, O_CLOEXEC | O_NONBLOCK) }
-        wakeReader = Handle(ends[0])
-        wakeWriter = Handle(ends[1])
+        try SystemCalls.check { pipe2(&ends, O_CLOEXEC | O_NONBLOCK) }
+        wakeReader = OpenDescriptor(ends[0])
+        wakeWriter = OpenDescriptor(ends[1])
     }
 
     var cannotWatchAll: Bool { isFull.withLock { $0 } }
 
     /// Starts watching a folder, unless it is watched already.
-    func add(_ folder: Handle, _ key: ItemKey) throws(Errno) {
+    func add(_ folder: OpenDescriptor, _ key: ItemKey) throws(Errno) {
         guard let queue else { return }
         do {
-            let number = try Linux.check { inotify_add_watch(queue.raw, folder.path, Self.mask) }
+            let number = try SystemCalls.check { inotify_add_watch(queue.raw, folder.path, Self.mask) }
             folders.withLock { $0[number] = key }
         } catch .noSpace {
             isFull.withLock { $0 = true }
@@ -84,45 +84,5 @@ final class InotifyWatches: Sendable {
         poll(&polled, nfds_t(polled.count), milliseconds)
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(wakeReader.raw, &bytes, bytes.count) > 0 {}
-    }
-
-    /// Takes only the events that are in the queue now; otherwise this might never end.
-    func take() -> Batch {
-        var batch = Batch()
-        guard let queue else { return batch }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
-        defer { buffer.deallocate() }
-        var queued: Int32 = 0
-        guard ioctl(queue.raw, UInt(FIONREAD), &queued) == 0 else { return batch }
-        while queued > 0 {
-            let length = read(queue.raw, buffer.baseAddress, buffer.count)
-            if length <= 0 { break }
-            parse(UnsafeRawBufferPointer(rebasing: buffer[..<length]), into: &batch)
-            queued -= Int32(length)
-        }
-        return batch
-    }
-
-    private func parse(_ bytes: UnsafeRawBufferPointer, into batch: inout Batch) {
-        let header = MemoryLayout<inotify_event>.size
-        var offset = 0
-        folders.withLock { folders in
-            while offset + header <= bytes.count {
-                let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-                let text = bytes[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
-                offset += header + Int(event.len)
-                if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { batch.hasGap = true }
-                guard let key = folders[event.wd] else { continue }
-                if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
-                let name = FileName(bytes: Array(text))
-                if name.bytes.isEmpty || TemporaryName.matches(name) { continue }
-                var cause: ChangeCause = []
-                if event.mask & UInt32(IN_MOVED_FROM) != 0 { cause.insert(.movedAway) }
-                if event.mask & UInt32(IN_ATTRIB) != 0 { cause.insert(.attributes) }
-                if event.mask & UInt32(IN_MODIFY) != 0 { cause.insert(.written) }
-                if event.mask & UInt32(IN_CLOSE_WRITE) != 0 { cause.insert(.closed) }
-                batch.events.append(Event(place: EntryPlace(parent: key, name: name), cause: cause))
-            }
-        }
     }
 }

@@ -11,8 +11,8 @@ struct RelistInterval: Hashable, Sendable {
     let interval: Duration
 
     /// Nil for a local filesystem.
-    static func needed(in folder: Handle) throws(Errno) -> RelistInterval? {
-        let isOnDevice = try Linux.status(of: folder).isOnDevice
+    static func needed(in folder: OpenDescriptor) throws(Errno) -> RelistInterval? {
+        let isOnDevice = try SystemCalls.status(of: folder).isOnDevice
         return try FileSystemType(of: folder).isShared(isOnDevice: isOnDevice) ? RelistInterval(interval: usual) : nil
     }
 

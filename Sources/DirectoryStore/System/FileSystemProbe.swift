@@ -7,23 +7,25 @@ import SystemPackage
 /// is removed like any other temporary file.
 struct FileSystemProbe {
     /// The folder for the probe.
-    private let folder: Handle
+    private let folder: OpenDescriptor
     private let file = FileName("file")
 
     /// Determines the features of the filesystem that contains `folder`, which is open for reading.
-    static func abilities(in folder: Handle) throws(Errno) -> FileSystemAbilities {
+    static func abilities(in folder: OpenDescriptor) throws(Errno) -> FileSystemAbilities {
         try isPlain(folder) ? FileSystemAbilities() : tryOut(in: folder)
     }
 
     /// Whether it is one of Linux's own filesystems, whose features are known, so that the store need not be touched. A
     /// filesystem that reports no birth time does not keep fractions of seconds either.
-    private static func isPlain(_ folder: Handle) throws(Errno) -> Bool {
-        guard try FileSystemType(of: folder).isOfLinux, try Linux.status(of: folder).birth != 0 else { return false }
-        return try Linux.mayHaveAttributes(folder) && !foldsCase(folder)
+    private static func isPlain(_ folder: OpenDescriptor) throws(Errno) -> Bool {
+        guard try FileSystemType(of: folder).isOfLinux, try SystemCalls.status(of: folder).birth != 0 else {
+            return false
+        }
+        return try SystemCalls.mayHaveAttributes(folder) && !foldsCase(folder)
     }
 
     /// Whether a folder on one of Linux's own filesystems is case-insensitive (chattr +F).
-    private static func foldsCase(_ folder: Handle) -> Bool {
+    private static func foldsCase(_ folder: OpenDescriptor) -> Bool {
         var flags: CLong = 0
         // A filesystem without flags has no such feature.
         return ioctl(folder.raw, UInt(CL_FS_IOC_GETFLAGS), &flags) == 0 && flags & CLong(CL_FS_CASEFOLD_FL) != 0
@@ -31,28 +33,28 @@ struct FileSystemProbe {
 
     /// Probes by making changes. If nothing can be created (read-only, full, another user's), the results of read-only
     /// checks are used.
-    static func tryOut(in folder: Handle) throws(Errno) -> FileSystemAbilities {
+    static func tryOut(in folder: OpenDescriptor) throws(Errno) -> FileSystemAbilities {
         let name = TemporaryName.make()
         do throws(Errno) {
-            try Linux.makeFolder(name, in: folder)
+            try SystemCalls.makeFolder(name, in: folder)
         } catch {
             var believed = FileSystemAbilities()
-            believed.keepsAttributes = try Linux.mayHaveAttributes(folder)
+            believed.keepsAttributes = try SystemCalls.mayHaveAttributes(folder)
             return believed
         }
         defer { takeAway(name, from: folder) }
-        let probe = FileSystemProbe(folder: try Linux.openFolder(name, in: folder))
+        let probe = FileSystemProbe(folder: try SystemCalls.openFolder(name, in: folder))
         return try probe.abilities(on: folder)
     }
 
-    private func abilities(on above: Handle) throws(Errno) -> FileSystemAbilities {
+    private func abilities(on above: OpenDescriptor) throws(Errno) -> FileSystemAbilities {
         var found = FileSystemAbilities()
-        let handle: Handle
+        let handle: OpenDescriptor
         do throws(Errno) {
-            handle = try Linux.open(file, in: folder, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            handle = try SystemCalls.open(file, in: folder, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         } catch {
             guard Self.ofTheDisk.contains(error) else { throw error }
-            found.keepsAttributes = try Linux.mayHaveAttributes(above)
+            found.keepsAttributes = try SystemCalls.mayHaveAttributes(above)
             return found
         }
         found.keepsAttributes = keepsAttribute(handle)
@@ -66,65 +68,65 @@ struct FileSystemProbe {
     }
 
     /// An empty list of attributes proves nothing: many filesystems without attributes return one.
-    private func keepsAttribute(_ file: Handle) -> Bool {
-        let (attribute, value) = (Attributes.template, Array("kept".utf8))
+    private func keepsAttribute(_ file: OpenDescriptor) -> Bool {
+        let (attribute, value) = (MetadataXattrs.template, Array("kept".utf8))
         return succeeds { () throws(Errno) in
-            try Linux.setAttribute(attribute, value, of: file)
-            return try Linux.attribute(attribute, of: file) == value
+            try SystemCalls.setAttribute(attribute, value, of: file)
+            return try SystemCalls.attribute(attribute, of: file) == value
         }
     }
 
-    private func keepsModes(_ file: Handle) -> Bool {
+    private func keepsModes(_ file: OpenDescriptor) -> Bool {
         let modes: [UInt16] = [0o640, 0o600]
         return modes.allSatisfy { mode in
             succeeds { () throws(Errno) in
-                try Linux.check { fchmod(file.raw, mode_t(mode)) }
-                return try Linux.status(of: file).mode == mode
+                try SystemCalls.check { fchmod(file.raw, mode_t(mode)) }
+                return try SystemCalls.status(of: file).mode == mode
             }
         }
     }
 
-    private func keepsTime(_ handle: Handle) -> Bool {
+    private func keepsTime(_ handle: OpenDescriptor) -> Bool {
         // An odd second, because FAT has a resolution of two seconds.
         let date = Timestamp(seconds: 1_234_567_891, nanoseconds: 123_456_789)
         return succeeds { () throws(Errno) in
-            try Linux.setModificationDate(date, of: file, in: folder)
-            return try Linux.status(of: handle).modified == date
+            try SystemCalls.setModificationDate(date, of: file, in: folder)
+            return try SystemCalls.status(of: handle).modified == date
         }
     }
 
     private func keepsSymlink() -> Bool {
         let (link, target) = (FileName("link"), Array("target".utf8))
         return succeeds { () throws(Errno) in
-            try Linux.makeSymlink(link, in: folder, to: target)
-            return try Linux.target(of: link, in: folder) == target
+            try SystemCalls.makeSymlink(link, in: folder, to: target)
+            return try SystemCalls.target(of: link, in: folder) == target
         }
     }
 
     private func takesAnyName() -> Bool {
         let strange = FileName("a:b?.")
         return succeeds { () throws(Errno) in
-            _ = try Linux.open(strange, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-            return try Linux.entries(of: folder).contains { $0.name == strange }
+            _ = try SystemCalls.open(strange, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            return try SystemCalls.entries(of: folder).contains { $0.name == strange }
         }
     }
 
     private func renamesExactly() -> Bool {
         let second = FileName("second")
         return succeeds { () throws(Errno) in
-            _ = try Linux.open(second, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            _ = try SystemCalls.open(second, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
             do throws(Errno) {
-                try Linux.rename(file, in: folder, to: second, in: folder)
+                try SystemCalls.rename(file, in: folder, to: second, in: folder)
                 return false
             } catch .fileExists {}
-            try Linux.rename(file, in: folder, to: second, in: folder, flags: CL_RENAME_EXCHANGE)
+            try SystemCalls.rename(file, in: folder, to: second, in: folder, flags: CL_RENAME_EXCHANGE)
             return true
         }
     }
 
     private func isThere(_ name: FileName) -> Bool {
         do throws(Errno) {
-            _ = try Linux.status(of: name, in: folder)
+            _ = try SystemCalls.status(of: name, in: folder)
             return true
         } catch {
             return false
@@ -138,11 +140,11 @@ struct FileSystemProbe {
 
     private static let ofTheDisk: Set<Errno> = [.noSpace, Errno(rawValue: EDQUOT), .ioError, .noMemory]
 
-    private static func takeAway(_ name: FileName, from folder: Handle) {
+    private static func takeAway(_ name: FileName, from folder: OpenDescriptor) {
         do throws(Errno) {
-            let inner = try Linux.openFolder(name, in: folder)
-            for entry in try Linux.entries(of: inner) { try Linux.unlink(entry.name, in: inner) }
-            try Linux.unlink(name, in: folder, isFolder: true)
+            let inner = try SystemCalls.openFolder(name, in: folder)
+            for entry in try SystemCalls.entries(of: inner) { try SystemCalls.unlink(entry.name, in: inner) }
+            try SystemCalls.unlink(name, in: folder, isFolder: true)
         } catch {
             // The disk is failing: the folder is removed later, like any other temporary file.
         }

@@ -7,9 +7,9 @@ struct FileSystemType: RawRepresentable, Hashable, Sendable {
 
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    init(of file: Handle) throws(Errno) {
+    init(of file: OpenDescriptor) throws(Errno) {
         var status = cl_statfs()
-        try Linux.check { cl_statfs_of(file.raw, &status) }
+        try SystemCalls.check { cl_statfs_of(file.raw, &status) }
         rawValue = UInt32(truncatingIfNeeded: status.type)
     }
 

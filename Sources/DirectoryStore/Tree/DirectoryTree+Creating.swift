@@ -64,10 +64,10 @@ extension DirectoryTree {
         if !fields.contains(.mode) { metadata.mode = nil }
         metadata.mode = metadata.mode ?? (template.kind == .folder ? 0o755 : 0o644)
         let dressed = metadata
-        let dressing = { (file: Handle) throws(Errno) in
+        let dressing = { (file: OpenDescriptor) throws(Errno) in
             if self.abilities.keepsAttributes {
-                try Linux.setAttribute(
-                    Attributes.template, Array(template.identifier.rawValue.utf8), of: file)
+                try SystemCalls.setAttribute(
+                    MetadataXattrs.template, Array(template.identifier.rawValue.utf8), of: file)
             }
             let refused = try self.dress(file, dressed, fields.union(.mode))
             return refused.intersection(fields)
@@ -88,7 +88,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> ItemFields {
         if fields.contains(.modificationDate), let date = metadata.modificationDate {
             try at(path(folder.names)) { () throws(Errno) in
-                try Linux.setModificationDate(date, of: name, in: folder.handle)
+                try SystemCalls.setModificationDate(date, of: name, in: folder.handle)
             }
         }
         return fields.intersection(.metadata).subtracting(.modificationDate)
@@ -157,14 +157,14 @@ extension DirectoryTree {
         case .folder: return true
         case .symlink:
             return try at(path) { () throws(Errno) in
-                try Linux.target(of: other.place.name, in: other.folder) == template.target
+                try SystemCalls.target(of: other.place.name, in: other.folder) == template.target
             }
         case .file:
             guard let contents, contents.size == other.status.size else { return false }
             let file = try at(path) { () throws(Errno) in
-                try Linux.open(other.place.name, in: other.folder, O_RDONLY | O_NONBLOCK)
+                try SystemCalls.open(other.place.name, in: other.folder, O_RDONLY | O_NONBLOCK)
             }
-            return try Copying.isEqual(contents, to: file, path, flag)
+            return try ContentCopy.isEqual(contents, to: file, path, flag)
         }
     }
 

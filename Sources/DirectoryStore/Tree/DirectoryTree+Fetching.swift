@@ -16,7 +16,7 @@ extension DirectoryTree {
         guard found.status.kind == .file else { throw .cannotSynchronize("only files have contents") }
         let path = path(found.names)
         let file = try at(path) { () throws(Errno) in
-            try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
+            try SystemCalls.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
         }
         let before = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
         // The file was replaced between the two lookups: a retry gets the answer for the new item.
@@ -37,7 +37,8 @@ extension DirectoryTree {
     }
 
     private func copy(
-        _ range: Range<Int64>, of file: Handle, into sink: any ContentSink, _ path: String, _ flag: CancellationFlag
+        _ range: Range<Int64>, of file: OpenDescriptor, into sink: any ContentSink, _ path: String,
+        _ flag: CancellationFlag
     ) throws(RemoteStoreError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(max(1, min(Self.blockSize, Int64(range.count)))), alignment: 4_096)
@@ -51,7 +52,7 @@ extension DirectoryTree {
                 let wanted = min(buffer.count, Int(data.upperBound - offset))
                 let start = offset
                 let count = try at(path) { () throws(Errno) in
-                    try Linux.check { pread(file.raw, buffer.baseAddress, wanted, off_t(start)) }
+                    try SystemCalls.check { pread(file.raw, buffer.baseAddress, wanted, off_t(start)) }
                 }
                 if count == 0 { throw .versionNoLongerAvailable }
                 try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)

@@ -27,7 +27,7 @@ extension DirectoryTree {
         let names = try at(path(folder.names)) { () throws(Errno) in
             try watches.add(folder.handle, folder.key)
             index.withLock { $0.list(folder.key) }
-            let entries = try Linux.entries(of: folder.handle)
+            let entries = try SystemCalls.entries(of: folder.handle)
             sweep(entries, in: folder.handle)
             return entries.map(\.name).filter { !TemporaryName.matches($0) }
         }
@@ -51,7 +51,7 @@ extension DirectoryTree {
 
     /// Reads the entry under the lock, so that an older state cannot overwrite an event that was already processed.
     private func readEntries(
-        _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
+        _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: OpenDescriptor
     ) throws(Errno) -> [(EntryPlace, FileStatus)] {
         try index.withLock { index throws(Errno) in
             var seen: [(EntryPlace, FileStatus)] = []
@@ -72,10 +72,10 @@ extension DirectoryTree {
     }
 
     /// Removes temporary files of dead daemons from a folder.
-    private func sweep(_ entries: [FolderEntry], in folder: Handle) {
+    private func sweep(_ entries: [FolderEntry], in folder: OpenDescriptor) {
         for entry in entries where TemporaryName.matches(entry.name) {
             // A file that can't be removed now is retried at the next listing.
-            guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
+            guard let status = try? SystemCalls.status(of: entry.name, in: folder) else { continue }
             let age = Duration.nanoseconds(Timestamp.now.nanoseconds.saturatingSubtract(status.changed))
             guard age > temporaryLife || TemporaryName.isOfDead(entry.name) else { continue }
             _ = try? remove(entry.name, status, in: folder)

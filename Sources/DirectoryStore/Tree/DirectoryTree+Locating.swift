@@ -8,7 +8,7 @@ import Threads
 struct Located {
     var key: ItemKey
     /// Open; for the root, the root itself.
-    var folder: Handle
+    var folder: OpenDescriptor
     var place: EntryPlace
     var status: FileStatus
     /// From the root, for messages.
@@ -18,7 +18,7 @@ struct Located {
 /// An open folder.
 struct OpenFolder {
     var key: ItemKey
-    var handle: Handle
+    var handle: OpenDescriptor
     /// From the root, for messages.
     var names: [FileName]
 }
@@ -56,7 +56,7 @@ extension DirectoryTree {
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
         let top = try openRoot()
         if key == .root {
-            let status = try at(root.path) { () throws(Errno) in try Linux.status(of: top) }
+            let status = try at(root.path) { () throws(Errno) in try SystemCalls.status(of: top) }
             let place = EntryPlace(parent: .root, name: FileName("/"))
             return Located(key: .root, folder: top, place: place, status: status, names: [])
         }
@@ -106,7 +106,7 @@ extension DirectoryTree {
 
     /// Opens a folder at a possible place.
     private func findFolder(
-        _ key: ItemKey, at known: KnownPath, from top: Handle
+        _ key: ItemKey, at known: KnownPath, from top: OpenDescriptor
     ) throws(RemoteStoreError) -> OpenFolder? {
         do {
             return OpenFolder(key: key, handle: try open(key, at: known.names, from: top), names: known.names)
@@ -122,9 +122,9 @@ extension DirectoryTree {
 
     /// Opens the folder with these names.
     /// - Throws: ENOENT also if it is another folder.
-    func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
+    func open(_ key: ItemKey, at names: [FileName], from top: OpenDescriptor) throws(Errno) -> OpenDescriptor {
         let folder = try walk(names, from: top)
-        let status = try Linux.status(of: folder)
+        let status = try SystemCalls.status(of: folder)
         // Where items are identified by places, the index contains the folder's key.
         let isMeant = memory != nil || status.inode == key.inode && status.birth == key.birth
         guard isMeant, !isForeign(status) else {
@@ -135,7 +135,7 @@ extension DirectoryTree {
 
     /// Checks a possible place of an item.
     private func findEntry(
-        _ key: ItemKey, at known: KnownPath, from top: Handle
+        _ key: ItemKey, at known: KnownPath, from top: OpenDescriptor
     ) throws(RemoteStoreError) -> Located? {
         let (place, names) = (known.place, known.names)
         do {

@@ -33,10 +33,10 @@ extension DirectoryTree {
     }
 
     /// A folder that gets another parent: rename(2) changes its `..`.
-    private func movedFolder(_ change: Change) throws(RemoteStoreError) -> (key: ItemKey, handle: Handle)? {
+    private func movedFolder(_ change: Change) throws(RemoteStoreError) -> (key: ItemKey, handle: OpenDescriptor)? {
         guard change.present.kind == .folder, change.place.parent != change.old.place.parent else { return nil }
         return try at(path(change.old.names)) { () throws(Errno) in
-            (change.old.key, try Linux.openFolder(change.old.place.name, in: change.old.folder))
+            (change.old.key, try SystemCalls.openFolder(change.old.place.name, in: change.old.folder))
         }
     }
 
@@ -115,9 +115,9 @@ extension DirectoryTree {
             let status = change.old.status
             // Only root may change owners; for other users, the new file belongs to them as the old one did.
             _ = fchown(file.raw, status.owner, status.group)
-            try Inheritance.give(change.old.key, to: file)
+            try InheritedIdentity.give(change.old.key, to: file)
             if let mark {
-                try Linux.setAttribute(Attributes.template, mark, of: file)
+                try SystemCalls.setAttribute(MetadataXattrs.template, mark, of: file)
             }
             // Fields that can't be stored are ignored, and reported only if this call changes them.
             let refused = try self.dress(file, wanted, fields.intersection(self.abilities.fields.union(change.fields)))
@@ -127,20 +127,20 @@ extension DirectoryTree {
     }
 
     /// Where only size and time distinguish contents, gives new content a new time.
-    private func makeOther(_ file: Handle, than change: Change) throws(Errno) {
+    private func makeOther(_ file: OpenDescriptor, than change: Change) throws(Errno) {
         guard memory != nil else { return }
-        let (former, now) = (change.old.status.modified, try Linux.status(of: file).modified)
+        let (former, now) = (change.old.status.modified, try SystemCalls.status(of: file).modified)
         let isOther = change.fields.contains(.modificationDate) ? now != former : now > former
         guard !isOther else { return }
         let later = former.nanoseconds.saturatingAdd(abilities.timeGrain)
-        try Linux.setModificationDate(Timestamp(nanoseconds: later), of: file)
+        try SystemCalls.setModificationDate(Timestamp(nanoseconds: later), of: file)
     }
 
     /// The template that an item was created from; it is kept so that the item is still recognized after a change.
     private func mark(of found: Located) throws(RemoteStoreError) -> [UInt8]? {
         try at(path(found.names)) { () throws(Errno) in
-            let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
-            return try Linux.attribute(Attributes.template, of: file)
+            let file = try SystemCalls.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
+            return try SystemCalls.attribute(MetadataXattrs.template, of: file)
         }
     }
 
@@ -192,26 +192,26 @@ extension DirectoryTree {
         guard abilities.renamesExactly else { return try replace(draft, change) }
         let folder = change.folder.handle
         do {
-            try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
+            try SystemCalls.rename(draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
         } catch .noSuchFileOrDirectory {
             throw absence(of: change.old.key)
         } catch {
             throw failure(error, at: path(change.names))
         }
         let out = try at(path(change.names)) { () throws(Errno) in
-            try Linux.status(of: draft.name, in: folder)
+            try SystemCalls.status(of: draft.name, in: folder)
         }
         let isBase = contentVersion(of: out) == change.present.version.content
         if isBase, memory == nil || out.inode == change.old.status.inode {
-            return try at(path(change.names)) { () throws(Errno) in try Linux.unlink(draft.name, in: folder) }
+            return try at(path(change.names)) { () throws(Errno) in try SystemCalls.unlink(draft.name, in: folder) }
         }
         try at(path(change.names)) { () throws(Errno) in
             do throws(Errno) {
-                try Linux.rename(
+                try SystemCalls.rename(
                     draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
             } catch .noSuchFileOrDirectory {
                 // Another program deleted our file immediately; its own file still gets its name back.
-                try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder)
+                try SystemCalls.rename(draft.name, in: folder, to: change.place.name, in: folder)
             }
         }
         throw .versionConflict(try occupant(change.place, change.folder).map(describeOccupant))
@@ -250,7 +250,7 @@ extension DirectoryTree {
             return try dressSymlink(change.place.name, change.template.metadata, fields, in: change.folder)
         }
         return try at(path(change.names)) { () throws(Errno) in
-            let file = try Linux.openAsOwner(change.place.name, in: change.folder.handle)
+            let file = try SystemCalls.openAsOwner(change.place.name, in: change.folder.handle)
             // If the content is not the base's, its date is not set: that would hide the difference.
             let status = try self.status(of: file, at: change.place)
             guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }

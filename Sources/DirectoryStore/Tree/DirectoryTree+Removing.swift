@@ -25,7 +25,7 @@ extension DirectoryTree {
     /// Removes a folder that contains only hidden entries.
     private func removeEmpty(_ found: Located) throws(RemoteStoreError) {
         do throws(Errno) {
-            try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
+            try SystemCalls.unlink(found.place.name, in: found.folder, isFolder: true)
             return
         } catch  where error == .directoryNotEmpty || error == .fileExists {
             // Checked below.
@@ -36,7 +36,7 @@ extension DirectoryTree {
         }
         do throws(Errno) {
             try removeLeftovers(found)
-            try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
+            try SystemCalls.unlink(found.place.name, in: found.folder, isFolder: true)
         } catch  where error == .directoryNotEmpty || error == .fileExists {
             throw .directoryNotEmpty(found.key.identifier)
         } catch  where error.provesAbsence {
@@ -48,10 +48,10 @@ extension DirectoryTree {
 
     /// Removes the temporary files of other, mostly dead, daemons from a folder that contains nothing else.
     private func removeLeftovers(_ found: Located) throws(Errno) {
-        let inner = try Linux.openFolder(found.place.name, in: found.folder)
-        let entries = try Linux.entries(of: inner)
+        let inner = try SystemCalls.openFolder(found.place.name, in: found.folder)
+        let entries = try SystemCalls.entries(of: inner)
         guard entries.allSatisfy({ TemporaryName.isOfAnother($0.name) }) else { return }
-        for entry in entries { try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner) }
+        for entry in entries { try remove(entry.name, try SystemCalls.status(of: entry.name, in: inner), in: inner) }
     }
 
     /// Renames the item to a hidden name, verifies that it is the intended one, and only then removes it.
@@ -68,7 +68,7 @@ extension DirectoryTree {
             throw failure(error, at: path(found.names))
         }
         do throws(Errno) {
-            let status = known(try Linux.status(of: aside, in: found.folder), at: found.place)
+            let status = known(try SystemCalls.status(of: aside, in: found.folder), at: found.place)
             let isMeant = ItemKey(status, at: found.place) == found.key && status.inode == found.status.inode
             if isMeant, status.contentVersion == found.status.contentVersion {
                 return try remove(aside, status, in: found.folder)
@@ -89,18 +89,19 @@ extension DirectoryTree {
     }
 
     /// Removes an entry, or a folder with its contents, without following symlinks or leaving the filesystem.
-    func remove(_ name: FileName, _ status: FileStatus, in folder: Handle) throws(Errno) {
-        guard status.kind == .folder else { return try Linux.unlink(name, in: folder) }
-        let inner = try Linux.openFolder(name, in: folder)
-        for entry in try Linux.entries(of: inner) {
-            try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner)
+    func remove(_ name: FileName, _ status: FileStatus, in folder: OpenDescriptor) throws(Errno) {
+        guard status.kind == .folder else { return try SystemCalls.unlink(name, in: folder) }
+        let inner = try SystemCalls.openFolder(name, in: folder)
+        for entry in try SystemCalls.entries(of: inner) {
+            try remove(entry.name, try SystemCalls.status(of: entry.name, in: inner), in: inner)
         }
-        try Linux.unlink(name, in: folder, isFolder: true)
+        try SystemCalls.unlink(name, in: folder, isFolder: true)
     }
 
     /// Runs `body`, which changes entries at these places of open folders.
     func changing<Result>(
-        _ places: [(place: EntryPlace, folder: Handle)], moving folder: (key: ItemKey, handle: Handle)? = nil,
+        _ places: [(place: EntryPlace, folder: OpenDescriptor)],
+        moving folder: (key: ItemKey, handle: OpenDescriptor)? = nil,
         _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
         let folders = places.map { (key: $0.place.parent, handle: $0.folder) } + (folder.map { [$0] } ?? [])

@@ -88,7 +88,7 @@ extension DirectoryTree {
         _ = try openRoot()
     }
 
-    private func open(_ start: SearchStart, from top: Handle) throws(Errno) -> Handle {
+    private func open(_ start: SearchStart, from top: OpenDescriptor) throws(Errno) -> OpenDescriptor {
         try start.key == .root ? top : open(start.key, at: start.names, from: top)
     }
 
@@ -96,10 +96,10 @@ extension DirectoryTree {
     /// kernel with 100 ticks per second.
     private static let clockGrain: Int64 = 20_000_000
 
-    private static func visit(_ folder: Handle, _ names: [FileName]) throws(Errno) -> Sightings.Visit {
+    private static func visit(_ folder: OpenDescriptor, _ names: [FileName]) throws(Errno) -> Sightings.Visit {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        let changed = try Linux.status(of: folder).changed
+        let changed = try SystemCalls.status(of: folder).changed
         let age = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)).subtractingReportingOverflow(changed)
         return Sightings.Visit(
             names: names, changed: changed, isTelling: age.overflow || age.partialValue > clockGrain)
@@ -114,7 +114,7 @@ extension DirectoryTree {
         for (key, visit) in seen.visits where visit.changed != 0 {
             let start = SearchStart(key: key, names: visit.names)
             do {
-                let now = try Linux.status(of: try open(start, from: top)).changed
+                let now = try SystemCalls.status(of: try open(start, from: top)).changed
                 if now != visit.changed || !visit.isTelling { changed.append(start) }
             } catch  where error.provesAbsence {
                 gone.append(key)
@@ -126,10 +126,10 @@ extension DirectoryTree {
     }
 
     private func entries(
-        of folder: Handle, _ key: ItemKey
+        of folder: OpenDescriptor, _ key: ItemKey
     ) throws(Errno) -> [(place: EntryPlace, status: FileStatus)] {
         var found: [(EntryPlace, FileStatus)] = []
-        for entry in try Linux.entries(of: folder) where !TemporaryName.matches(entry.name) {
+        for entry in try SystemCalls.entries(of: folder) where !TemporaryName.matches(entry.name) {
             let status: FileStatus
             do {
                 status = try self.status(at: EntryPlace(parent: key, name: entry.name), in: folder)

@@ -13,7 +13,7 @@ final class DirectoryTree: Sendable {
     let root: RootFolder
     let index = Locked(FolderIndex(), rank: .storeIndex)
     let watches: InotifyWatches
-    let marks = Locked(MarkIndex())
+    let marks = Locked(TemplateMarkIndex())
     /// Whether the name was taken when an item was last created.
     let wasNameTaken = Locked(false)
     /// Whether files can be created without a name; nil until that was tried.
@@ -61,11 +61,14 @@ final class DirectoryTree: Sendable {
         self.memory = found.keepsAttributes ? nil : try Self.open(memory)
     }
 
-    private static func probe(_ folder: Handle, _ path: String) throws(RemoteStoreError) -> FileSystemAbilities {
+    private static func probe(_ folder: OpenDescriptor, _ path: String) throws(RemoteStoreError) -> FileSystemAbilities
+    {
         try at(path) { () throws(Errno) in try FileSystemProbe.abilities(in: folder) }
     }
 
-    private static func listingNeeded(in folder: Handle, _ path: String) throws(RemoteStoreError) -> RelistInterval? {
+    private static func listingNeeded(in folder: OpenDescriptor, _ path: String) throws(RemoteStoreError)
+        -> RelistInterval?
+    {
         try at(path) { () throws(Errno) in try RelistInterval.needed(in: folder) }
     }
 
@@ -79,7 +82,7 @@ final class DirectoryTree: Sendable {
 
     /// The verified root.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is gone or another directory is in its place.
-    func openRoot() throws(RemoteStoreError) -> Handle {
+    func openRoot() throws(RemoteStoreError) -> OpenDescriptor {
         let (handle, finding) = root.open()
         if finding != .usual {
             // Changes that were made in its absence were not observed.
@@ -92,10 +95,10 @@ final class DirectoryTree: Sendable {
     }
 
     /// Opens the folder with these names, without following symlinks or leaving the filesystem.
-    func walk(_ names: some Collection<FileName>, from root: Handle) throws(Errno) -> Handle {
+    func walk(_ names: some Collection<FileName>, from root: OpenDescriptor) throws(Errno) -> OpenDescriptor {
         var folder = root
         for name in names {
-            do throws(Errno) { folder = try Linux.openFolder(name, in: folder) } catch {
+            do throws(Errno) { folder = try SystemCalls.openFolder(name, in: folder) } catch {
                 // A filesystem mounted there is not part of the store.
                 throw error == .improperLink ? .noSuchFileOrDirectory : error
             }

@@ -8,7 +8,7 @@ import Threads
 final class PlaceMemory: Sendable {
     private struct State {
         var keys = PlaceKeys()
-        var log: Handle?
+        var log: OpenDescriptor?
         /// A change could not be written to the file: the disk was full.
         var isBehind = false
     }
@@ -57,7 +57,7 @@ final class PlaceMemory: Sendable {
             if state.isBehind { try rewrite(&state) }
             return state.log
         }
-        if let log { try Linux.check { fsync(log.raw) } }
+        if let log { try SystemCalls.check { fsync(log.raw) } }
     }
 
     private func set(_ key: ItemKey?, at place: EntryPlace, _ state: inout State) {
@@ -76,29 +76,31 @@ final class PlaceMemory: Sendable {
         guard let path else { return }
         let fresh = path.string + ".new"
         unlink(fresh)
-        let log = Handle(
-            try Linux.check { open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600) })
+        let log = OpenDescriptor(
+            try SystemCalls.check {
+                open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            })
         try Self.write(state.keys.exceptions.flatMap { Self.line($0.key, $0.value) }, to: log)
-        try Linux.check { fsync(log.raw) }
-        try Linux.check { rename(fresh, path.string) }
+        try SystemCalls.check { fsync(log.raw) }
+        try SystemCalls.check { rename(fresh, path.string) }
         // Otherwise a power cut could restore the old file, even after ``sync()``.
-        let folder = try Linux.open(path: path.removingLastComponent().string, O_RDONLY | O_DIRECTORY)
-        try Linux.check { fsync(folder.raw) }
+        let folder = try SystemCalls.open(path: path.removingLastComponent().string, O_RDONLY | O_DIRECTORY)
+        try SystemCalls.check { fsync(folder.raw) }
         (state.log, state.isBehind) = (log, false)
     }
 
-    private static func write(_ bytes: [UInt8], to file: Handle) throws(Errno) {
+    private static func write(_ bytes: [UInt8], to file: OpenDescriptor) throws(Errno) {
         var rest = bytes
         while !rest.isEmpty {
-            let count = try Linux.check { Glibc.write(file.raw, rest, rest.count) }
+            let count = try SystemCalls.check { Glibc.write(file.raw, rest, rest.count) }
             rest.removeFirst(count)
         }
     }
 
     private static func lines(of path: FilePath) throws(Errno) -> [Substring] {
-        let file: Handle
+        let file: OpenDescriptor
         do throws(Errno) {
-            file = try Linux.open(path: path.string, O_RDONLY | O_NOFOLLOW)
+            file = try SystemCalls.open(path: path.string, O_RDONLY | O_NOFOLLOW)
         } catch {
             if error == .noSuchFileOrDirectory { return [] }
             throw error
@@ -106,7 +108,7 @@ final class PlaceMemory: Sendable {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = try Linux.check { Glibc.read(file.raw, &buffer, buffer.count) }
+            let count = try SystemCalls.check { Glibc.read(file.raw, &buffer, buffer.count) }
             if count == 0 { break }
             bytes += buffer[..<count]
         }
@@ -141,13 +143,13 @@ final class PlaceMemory: Sendable {
 
 extension DirectoryTree {
     /// The status of the entry at a place.
-    func status(at place: EntryPlace, in folder: Handle) throws(Errno) -> FileStatus {
-        shown(known(try Linux.status(of: place.name, in: folder), at: place), at: place)
+    func status(at place: EntryPlace, in folder: OpenDescriptor) throws(Errno) -> FileStatus {
+        shown(known(try SystemCalls.status(of: place.name, in: folder), at: place), at: place)
     }
 
     /// The status of an open file at this place.
-    func status(of file: Handle, at place: EntryPlace) throws(Errno) -> FileStatus {
-        shown(known(try Linux.status(of: file), at: place), at: place)
+    func status(of file: OpenDescriptor, at place: EntryPlace) throws(Errno) -> FileStatus {
+        shown(known(try SystemCalls.status(of: file), at: place), at: place)
     }
 
     private func shown(_ status: FileStatus, at place: EntryPlace) -> FileStatus {

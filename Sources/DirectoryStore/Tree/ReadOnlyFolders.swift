@@ -16,7 +16,7 @@ final class ReadOnlyFolders: Sendable {
 
     /// Calls `body` while entries of the folders can be changed.
     func around<Result>(
-        _ folders: [(key: ItemKey, handle: Handle)], _ body: () throws(RemoteStoreError) -> Result
+        _ folders: [(key: ItemKey, handle: OpenDescriptor)], _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
         guard geteuid() != 0 else { return try body() }
         // The root is the user's own directory: whoever makes it read-only means the store.
@@ -33,7 +33,7 @@ final class ReadOnlyFolders: Sendable {
     /// Records the mode that a call is about to set.
     func note(_ mode: UInt16, of key: ItemKey) { writable.withLock { $0[key]?.mode = mode } }
 
-    private func makeWritable(_ key: ItemKey, _ folder: Handle) -> Bool {
+    private func makeWritable(_ key: ItemKey, _ folder: OpenDescriptor) -> Bool {
         writable.withLock { writable in
             if writable[key] != nil {
                 writable[key]?.calls += 1
@@ -48,7 +48,7 @@ final class ReadOnlyFolders: Sendable {
         }
     }
 
-    private func release(_ key: ItemKey, _ folder: Handle) {
+    private func release(_ key: ItemKey, _ folder: OpenDescriptor) {
         writable.withLock { writable in
             guard let own = writable[key] else { return }
             writable[key]?.calls -= 1

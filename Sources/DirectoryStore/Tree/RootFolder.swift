@@ -21,7 +21,7 @@ final class RootFolder: Sendable {
         var last: Seen
         /// Distinguishes it from other directories.
         var identity: String
-        var generation: Generation
+        var generation: RootGeneration
         var isLost = false
         /// The directory that is in its place now.
         var stranger: Stranger?
@@ -32,7 +32,7 @@ final class RootFolder: Sendable {
     /// Another directory, or an older state of the store's.
     private struct Stranger: Equatable {
         var identity: String
-        var generation: Generation
+        var generation: RootGeneration
     }
 
     /// The result of opening the root.
@@ -55,8 +55,8 @@ final class RootFolder: Sendable {
         self.path = path
         self.type = type
         let (seen, generation) = try at(path) { () throws(Errno) in
-            let handle = try Linux.open(path: path, RootFolder.flags)
-            return (Seen(try Linux.status(of: handle)), try Generation(of: handle))
+            let handle = try SystemCalls.open(path: path, RootFolder.flags)
+            return (Seen(try SystemCalls.status(of: handle)), try RootGeneration(of: handle))
         }
         state = Locked(State(last: seen, identity: Self.identity(of: seen, type), generation: generation))
     }
@@ -67,7 +67,7 @@ final class RootFolder: Sendable {
     var device: UInt64 { state.withLock { $0.last.device } }
     /// Distinguishes the store's directory from another in its place, even after a reboot.
     var identity: String { state.withLock { $0.identity } }
-    var generation: Generation { state.withLock { $0.generation } }
+    var generation: RootGeneration { state.withLock { $0.generation } }
     var isLost: Bool { state.withLock { $0.isLost } }
     /// Whether the last check found another directory, or an older state, in its place.
     var isOther: Bool { state.withLock { $0.stranger != nil } }
@@ -82,10 +82,10 @@ final class RootFolder: Sendable {
     }
 
     /// Opens the store's directory, if it exists.
-    func open() -> (handle: Handle?, finding: Finding) {
+    func open() -> (handle: OpenDescriptor?, finding: Finding) {
         do throws(Errno) {
-            let handle = try Linux.open(path: path, Self.flags)
-            return try arrive(handle, Seen(try Linux.status(of: handle)))
+            let handle = try SystemCalls.open(path: path, Self.flags)
+            return try arrive(handle, Seen(try SystemCalls.status(of: handle)))
         } catch {
             return (nil, leave(stranger: nil))
         }
@@ -99,11 +99,11 @@ final class RootFolder: Sendable {
         }
     }
 
-    private func arrive(_ handle: Handle, _ seen: Seen) throws(Errno) -> (Handle?, Finding) {
+    private func arrive(_ handle: OpenDescriptor, _ seen: Seen) throws(Errno) -> (OpenDescriptor?, Finding) {
         // Read before the directory's number: another thread may increment that meanwhile.
         let (identity, last, isLost, known) = state.withLock { ($0.identity, $0.last, $0.isLost, $0.generation) }
         if seen == last, !isLost { return (handle, .usual) }
-        let found = Stranger(identity: Self.identity(of: seen, type), generation: try Generation(of: handle))
+        let found = Stranger(identity: Self.identity(of: seen, type), generation: try RootGeneration(of: handle))
         // Another device with another directory is an empty mountpoint, or a filesystem mounted over the directory.
         guard found.identity == identity else {
             return (nil, leave(stranger: seen.device == last.device ? found : nil))
@@ -121,12 +121,12 @@ final class RootFolder: Sendable {
 
     /// Compares the generation of the opened directory with the known one, and records it.
     /// - Throws: EIO and similar errors; ESTALE if the directory is in an older state than before.
-    func checkGeneration(of handle: Handle) throws(Errno) {
+    func checkGeneration(of handle: OpenDescriptor) throws(Errno) {
         // Read before the directory's number: another thread may increment that meanwhile.
         let known = generation
-        let found = try Generation(of: handle)
+        let found = try RootGeneration(of: handle)
         // Another replica has just written it: the recorded number must survive a power cut.
-        if found > known { try Generation.sync(handle) }
+        if found > known { try RootGeneration.sync(handle) }
         state.withLock { $0.generation = max($0.generation, found) }
         if found < known {
             _ = leave(stranger: Stranger(identity: identity, generation: found))
@@ -135,9 +135,9 @@ final class RootFolder: Sendable {
     }
 
     /// Increments the directory's generation. If that can't be written, an older state is not detected.
-    func renewGeneration(of handle: Handle) {
+    func renewGeneration(of handle: OpenDescriptor) {
         do throws(Errno) {
-            guard let next = try Generation.increment(of: handle, known: generation) else { return }
+            guard let next = try RootGeneration.increment(of: handle, known: generation) else { return }
             state.withLock { $0.generation = max($0.generation, next) }
         } catch {
             return  // Retried after the next period.
@@ -145,7 +145,7 @@ final class RootFolder: Sendable {
     }
 
     /// Expects the directory with this identity and at least this generation, whichever directory is there now.
-    func expect(_ identity: String, _ generation: Generation) {
+    func expect(_ identity: String, _ generation: RootGeneration) {
         state.withLock {
             if $0.identity == identity, $0.generation >= generation { return }
             ($0.identity, $0.generation, $0.isLost) = (identity, generation, true)

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// An open descriptor, closed by its last owner.
-final class Handle: Sendable {
+final class OpenDescriptor: Sendable {
     let raw: Int32
 
     init(_ raw: Int32) {

@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 /// Copies the contents of a call to a new file.
-enum Copying {
+enum ContentCopy {
     /// Below this size, a read and a write are faster than a request to share blocks.
     private static let sharingSize: Int64 = 256 << 10
     private static let blockSize = 1 << 20
@@ -13,7 +13,7 @@ enum Copying {
     /// copying.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if there are fewer bytes than declared.
     static func copy(
-        _ contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
+        _ contents: ItemContents, to target: OpenDescriptor, _ path: String, _ flag: CancellationFlag
     ) throws(RemoteStoreError) {
         let source = contents.file.rawValue
         if contents.size >= sharingSize, size(of: source) == contents.size,
@@ -29,7 +29,7 @@ enum Copying {
         if contents.size == 0 { contents.progress(0) }
         guard end < contents.size else { return }
         guard size(of: source) >= contents.size else { throw .cannotSynchronize("the snapshot is incomplete") }
-        try at(path) { () throws(Errno) in _ = try Linux.check { ftruncate(target.raw, off_t(contents.size)) } }
+        try at(path) { () throws(Errno) in _ = try SystemCalls.check { ftruncate(target.raw, off_t(contents.size)) } }
         contents.progress(contents.size)
     }
 
@@ -40,7 +40,8 @@ enum Copying {
     }
 
     private static func copy(
-        _ data: Range<Int64>, of contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
+        _ data: Range<Int64>, of contents: ItemContents, to target: OpenDescriptor, _ path: String,
+        _ flag: CancellationFlag
     ) throws(RemoteStoreError) {
         let source = contents.file.rawValue
         var done = data.lowerBound
@@ -68,12 +69,12 @@ enum Copying {
 
     /// Nil if the kernel cannot copy between these two filesystems.
     private static func inKernel(
-        _ source: Int32, _ target: Handle, _ offset: Int64, _ count: Int
+        _ source: Int32, _ target: OpenDescriptor, _ offset: Int64, _ count: Int
     ) throws(Errno) -> Int? {
         var from = offset
         var to = offset
         do {
-            return try Linux.check { copy_file_range(source, &from, target.raw, &to, count, 0) }
+            return try SystemCalls.check { copy_file_range(source, &from, target.raw, &to, count, 0) }
         } catch  where error == .improperLink || error == .invalidArgument || error == .notSupported {
             return nil
         } catch Errno(rawValue: ENOSYS) {
@@ -82,16 +83,16 @@ enum Copying {
     }
 
     private static func byHand(
-        _ source: Int32, _ target: Handle, _ offset: Int64, _ count: Int
+        _ source: Int32, _ target: OpenDescriptor, _ offset: Int64, _ count: Int
     ) throws(Errno) -> Int {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(1, min(count, blockSize)), alignment: 4_096)
         defer { buffer.deallocate() }
-        let read = try Linux.check { pread(source, buffer.baseAddress, buffer.count, off_t(offset)) }
+        let read = try SystemCalls.check { pread(source, buffer.baseAddress, buffer.count, off_t(offset)) }
         var written = 0
         while written < read {
             let start = written
-            written += try Linux.check {
+            written += try SystemCalls.check {
                 pwrite(target.raw, buffer.baseAddress! + start, read - start, off_t(offset) + off_t(start))
             }
         }
@@ -100,7 +101,7 @@ enum Copying {
 
     /// Whether a file contains exactly these contents.
     static func isEqual(
-        _ contents: ItemContents, to file: Handle, _ path: String, _ flag: CancellationFlag
+        _ contents: ItemContents, to file: OpenDescriptor, _ path: String, _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> Bool {
         let ours = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 4_096)
         let theirs = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 4_096)
@@ -132,7 +133,7 @@ enum Copying {
             var filled = 0
             while filled < buffer.count {
                 let start = filled
-                let count = try Linux.check {
+                let count = try SystemCalls.check {
                     pread(file, buffer.baseAddress! + start, buffer.count - start, off_t(offset) + off_t(start))
                 }
                 if count == 0 { break }

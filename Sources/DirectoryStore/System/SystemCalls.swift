@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 /// System calls that retry EINTR and throw failures. Large: one function for each call.
-enum Linux {
+enum SystemCalls {
     /// Runs a call that returns -1 and sets errno, and retries it while signals interrupt it.
     @discardableResult
     static func check<Value: FixedWidthInteger>(_ call: () -> Value) throws(Errno) -> Value {
@@ -15,22 +15,22 @@ enum Linux {
         }
     }
 
-    static func open(path: String, _ flags: Int32) throws(Errno) -> Handle {
-        Handle(try check { Glibc.open(path, flags | O_CLOEXEC) })
+    static func open(path: String, _ flags: Int32) throws(Errno) -> OpenDescriptor {
+        OpenDescriptor(try check { Glibc.open(path, flags | O_CLOEXEC) })
     }
 
     /// Opens an entry of a folder. A symlink is never followed: it fails with ELOOP, or ENOTDIR with O_DIRECTORY.
     static func open(
-        _ name: FileName, in folder: Handle, _ flags: Int32, mode: UInt32 = 0
-    ) throws(Errno) -> Handle {
+        _ name: FileName, in folder: OpenDescriptor, _ flags: Int32, mode: UInt32 = 0
+    ) throws(Errno) -> OpenDescriptor {
         try name.withCString { (text) throws(Errno) in
-            Handle(try check { openat(folder.raw, text, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
+            OpenDescriptor(try check { openat(folder.raw, text, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
         }
     }
 
     /// Opens an entry for reading, also one that the store's user owns and may not read: with the permission, for the
     /// duration of the call.
-    static func openAsOwner(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
+    static func openAsOwner(_ name: FileName, in folder: OpenDescriptor) throws(Errno) -> OpenDescriptor {
         do throws(Errno) {
             return try open(name, in: folder, O_RDONLY | O_NONBLOCK)
         } catch {
@@ -44,31 +44,31 @@ enum Linux {
 
     /// Opens a folder for traversal. Symlinks are not followed, and a mountpoint fails with EXDEV, even a bind mount
     /// of the same filesystem.
-    static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
-        Handle(try name.openFolder(in: folder.raw))
+    static func openFolder(_ name: FileName, in folder: OpenDescriptor) throws(Errno) -> OpenDescriptor {
+        OpenDescriptor(try name.openFolder(in: folder.raw))
     }
 
-    static func status(of handle: Handle) throws(Errno) -> FileStatus {
+    static func status(of handle: OpenDescriptor) throws(Errno) -> FileStatus {
         var raw = cl_statx()
         try check { cl_statx_of(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }
         var status = FileStatus(raw)
-        if status.kind == .file { status.inherit(Inheritance.value(of: handle)) }
+        if status.kind == .file { status.inherit(InheritedIdentity.value(of: handle)) }
         return status
     }
 
-    static func status(of name: FileName, in folder: Handle) throws(Errno) -> FileStatus {
+    static func status(of name: FileName, in folder: OpenDescriptor) throws(Errno) -> FileStatus {
         var raw = cl_statx()
         _ = try name.withCString { (text) throws(Errno) in
             try check { cl_statx_of(folder.raw, text, AT_SYMLINK_NOFOLLOW, CL_STATX_ALL, &raw) }
         }
         var status = FileStatus(raw)
-        if status.kind == .file { status.inherit(Inheritance.value(of: name, in: folder)) }
+        if status.kind == .file { status.inherit(InheritedIdentity.value(of: name, in: folder)) }
         return status
     }
 
     /// Renames an entry; never replaces another one unless `flags` requests an exchange.
     static func rename(
-        _ name: FileName, in folder: Handle, to newName: FileName, in newFolder: Handle,
+        _ name: FileName, in folder: OpenDescriptor, to newName: FileName, in newFolder: OpenDescriptor,
         flags: Int32 = CL_RENAME_NOREPLACE
     ) throws(Errno) {
         _ = try name.withCString { (from) throws(Errno) in
@@ -78,24 +78,24 @@ enum Linux {
         }
     }
 
-    static func unlink(_ name: FileName, in folder: Handle, isFolder: Bool = false) throws(Errno) {
+    static func unlink(_ name: FileName, in folder: OpenDescriptor, isFolder: Bool = false) throws(Errno) {
         _ = try name.withCString { (text) throws(Errno) in
             try check { unlinkat(folder.raw, text, isFolder ? AT_REMOVEDIR : 0) }
         }
     }
 
-    static func makeFolder(_ name: FileName, in folder: Handle) throws(Errno) {
+    static func makeFolder(_ name: FileName, in folder: OpenDescriptor) throws(Errno) {
         _ = try name.withCString { (text) throws(Errno) in try check { mkdirat(folder.raw, text, 0o700) } }
     }
 
-    static func makeSymlink(_ name: FileName, in folder: Handle, to target: [UInt8]) throws(Errno) {
+    static func makeSymlink(_ name: FileName, in folder: OpenDescriptor, to target: [UInt8]) throws(Errno) {
         // A target is a sequence of bytes like a name; the kernel checks its length.
         _ = try FileName(bytes: target).withCString { (target) throws(Errno) in
             _ = try name.withCString { (text) throws(Errno) in try check { symlinkat(target, folder.raw, text) } }
         }
     }
 
-    static func target(of name: FileName, in folder: Handle) throws(Errno) -> [UInt8] {
+    static func target(of name: FileName, in folder: OpenDescriptor) throws(Errno) -> [UInt8] {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = try name.withCString { (text) throws(Errno) in
             try check { readlinkat(folder.raw, text, &bytes, bytes.count) }
@@ -103,7 +103,9 @@ enum Linux {
         return bytes.prefix(length).map { UInt8(bitPattern: $0) }
     }
 
-    static func link(_ name: FileName, in folder: Handle, to newName: FileName, in newFolder: Handle) throws(Errno) {
+    static func link(_ name: FileName, in folder: OpenDescriptor, to newName: FileName, in newFolder: OpenDescriptor)
+        throws(Errno)
+    {
         _ = try name.withCString { (from) throws(Errno) in
             _ = try newName.withCString { (to) throws(Errno) in
                 try check { linkat(folder.raw, from, newFolder.raw, to, 0) }
@@ -112,12 +114,12 @@ enum Linux {
     }
 
     /// Creates a file without a name, open for writing.
-    static func openUnnamed(in folder: Handle) throws(Errno) -> Handle {
-        Handle(try check { openat(folder.raw, ".", CL_O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600) })
+    static func openUnnamed(in folder: OpenDescriptor) throws(Errno) -> OpenDescriptor {
+        OpenDescriptor(try check { openat(folder.raw, ".", CL_O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600) })
     }
 
     /// Gives an open file a name in a folder of its filesystem.
-    static func link(_ file: Handle, as name: FileName, in folder: Handle) throws(Errno) {
+    static func link(_ file: OpenDescriptor, as name: FileName, in folder: OpenDescriptor) throws(Errno) {
         _ = try name.withCString { (text) throws(Errno) in
             try check { linkat(AT_FDCWD, file.path, folder.raw, text, AT_SYMLINK_FOLLOW) }
         }
@@ -126,7 +128,7 @@ enum Linux {
     /// Sets an open file's modification time; the access time stays.
     ///
     /// Sets both times: if only the modification time is set, inotify reports that the file was written (IN_MODIFY).
-    static func setModificationDate(_ date: Timestamp, of file: Handle) throws(Errno) {
+    static func setModificationDate(_ date: Timestamp, of file: OpenDescriptor) throws(Errno) {
         var status = stat()
         try check { fstat(file.raw, &status) }
         var times = [status.st_atim, timespec(date)]
@@ -138,7 +140,7 @@ enum Linux {
     }
 
     /// Sets the modification time; the access time stays.
-    static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: Handle) throws(Errno) {
+    static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: OpenDescriptor) throws(Errno) {
         var times = [Glibc.timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)), timespec(date)]
         _ = try name.withCString { (text) throws(Errno) in
             try check { utimensat(folder.raw, text, &times, AT_SYMLINK_NOFOLLOW) }

@@ -43,7 +43,7 @@ extension DirectoryTree {
         marks.withLock { $0.begin(folder.key) }
         let seen = try at(path(folder.names)) { () throws(Errno) in
             var seen: [(mark: [UInt8], name: FileName)] = []
-            for entry in try Linux.entries(of: folder.handle) where !TemporaryName.matches(entry.name) {
+            for entry in try SystemCalls.entries(of: folder.handle) where !TemporaryName.matches(entry.name) {
                 do throws(Errno) {
                     if let mark = try mark(of: entry.name, in: folder) { seen.append((mark, entry.name)) }
                 } catch  where error.provesAbsence || error.isOfOneFile {
@@ -60,7 +60,7 @@ extension DirectoryTree {
 
     private func mark(of name: FileName, in folder: OpenFolder) throws(Errno) -> [UInt8]? {
         marks.withLock { $0.checks += 1 }
-        return try Linux.attribute(Attributes.template, of: name, in: folder.handle, atMost: Self.longestMark)
+        return try SystemCalls.attribute(MetadataXattrs.template, of: name, in: folder.handle, atMost: Self.longestMark)
     }
 
     private func isMarked(
@@ -95,7 +95,7 @@ extension DirectoryTree {
     ) throws(Errno) -> Bool {
         if template.kind == .symlink {
             guard let target = template.target else { return status.modified == template.metadata.modificationDate }
-            return try Linux.target(of: name, in: folder.handle) == target
+            return try SystemCalls.target(of: name, in: folder.handle) == target
         }
         return try isMarked(name, by: template, in: folder)
     }

@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 /// The metadata stored in `user.*` attributes, so that any program can read it.
-enum Attributes {
+enum MetadataXattrs {
     /// The identifier of the template that the item was created from.
     static let template = "user.replica.template"
     private static let lastUsed = "user.replica.lastused"
@@ -15,16 +15,16 @@ enum Attributes {
     /// Reads the attributes into `metadata`, and the group's rights from an ACL; on a filesystem without attributes,
     /// sets nothing.
     /// - Parameter own: Whether the filesystem supports `user.*` attributes.
-    static func read(from file: Handle, into metadata: inout ItemMetadata, withOwn own: Bool) throws(Errno) {
-        guard let names = try Linux.attributeNames(of: file) else { return }
-        if names.contains(AccessList.attribute), let value = try Linux.attribute(AccessList.attribute, of: file) {
+    static func read(from file: OpenDescriptor, into metadata: inout ItemMetadata, withOwn own: Bool) throws(Errno) {
+        guard let names = try SystemCalls.attributeNames(of: file) else { return }
+        if names.contains(AccessList.attribute), let value = try SystemCalls.attribute(AccessList.attribute, of: file) {
             metadata.mode = metadata.mode.map { AccessList(value)?.mode($0) ?? $0 }
         }
         guard own else { return }
         metadata.take([.tags, .lastUsedDate, .favoriteRank], from: .cleared)
         var others: [String: [UInt8]] = [:]
         for name in names where name.hasPrefix("user.") && name != template {
-            guard let value = try Linux.attribute(name, of: file) else { continue }
+            guard let value = try SystemCalls.attribute(name, of: file) else { continue }
             let text = String(decoding: value, as: UTF8.self)
             switch name {
             case tags: metadata.tags = text
@@ -38,7 +38,9 @@ enum Attributes {
 
     /// Writes those of `fields` that are stored as attributes.
     /// - Returns: The fields for which the filesystem has no space.
-    static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
+    static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: OpenDescriptor) throws(Errno)
+        -> ItemFields
+    {
         var refused: ItemFields = []
         // A cleared field has no attribute at all, not an empty one.
         let text = metadata.tags.flatMap { $0.isEmpty ? nil : $0 }
@@ -49,8 +51,8 @@ enum Attributes {
         try set(favorite, rank, .favoriteRank, fields, file, &refused)
         guard fields.contains(.extendedAttributes) else { return refused }
         let wanted = (metadata.extendedAttributes ?? [:]).filter { isFree($0.key) }
-        for name in try Linux.attributeNames(of: file) ?? [] where isFree(name) && wanted[name] == nil {
-            try Linux.removeAttribute(name, of: file)
+        for name in try SystemCalls.attributeNames(of: file) ?? [] where isFree(name) && wanted[name] == nil {
+            try SystemCalls.removeAttribute(name, of: file)
         }
         for (name, value) in wanted {
             if try !fits(name, value, file) { refused.insert(.extendedAttributes) }
@@ -59,19 +61,19 @@ enum Attributes {
     }
 
     private static func set(
-        _ name: String, _ text: String?, _ field: ItemFields, _ fields: ItemFields, _ file: Handle,
+        _ name: String, _ text: String?, _ field: ItemFields, _ fields: ItemFields, _ file: OpenDescriptor,
         _ refused: inout ItemFields
     ) throws(Errno) {
         guard fields.contains(field) else { return }
-        guard let text else { return try Linux.removeAttribute(name, of: file) }
+        guard let text else { return try SystemCalls.removeAttribute(name, of: file) }
         if try !fits(name, Array(text.utf8), file) { refused.insert(field) }
     }
 
     /// Sets an attribute. Returns false if there is no space for it, which does not mean that there is none for
     /// contents.
-    private static func fits(_ name: String, _ value: [UInt8], _ file: Handle) throws(Errno) -> Bool {
+    private static func fits(_ name: String, _ value: [UInt8], _ file: OpenDescriptor) throws(Errno) -> Bool {
         do {
-            try Linux.setAttribute(name, value, of: file)
+            try SystemCalls.setAttribute(name, value, of: file)
             return true
         } catch .noSpace {
             return false

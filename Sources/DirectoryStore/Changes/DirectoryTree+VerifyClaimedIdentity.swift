@@ -9,13 +9,14 @@ extension DirectoryTree {
     /// - Parameter status: The status of the occupant. If both files are one item, the attribute of one of them is
     ///   removed.
     func settleClaim(
-        _ status: FileStatus, at place: EntryPlace, in folder: Handle, _ index: inout FolderIndex, from top: Handle
+        _ status: FileStatus, at place: EntryPlace, in folder: OpenDescriptor, _ index: inout FolderIndex,
+        from top: OpenDescriptor
     ) -> FileStatus {
         let key = ItemKey(status, at: place)
         guard memory == nil, let other = index.knownPlace(of: key), other != place else { return status }
         do {
             let above = try open(other.parent, index, from: top)
-            let found = try Linux.status(of: other.name, in: above)
+            let found = try SystemCalls.status(of: other.name, in: above)
             guard ItemKey(found, at: other) == key, found.inode != status.inode else { return status }
             if status.inherited != nil { return disown(status, place.name, in: folder) }
             index.settle(other, disown(found, other.name, in: above), [])
@@ -29,12 +30,12 @@ extension DirectoryTree {
     }
 
     /// Removes a file's claim. The file gets its own identifier even if the claim can't be removed.
-    private func disown(_ status: FileStatus, _ name: FileName, in folder: Handle) -> FileStatus {
+    private func disown(_ status: FileStatus, _ name: FileName, in folder: OpenDescriptor) -> FileStatus {
         var own = status
         own.inherited = nil
         do {
-            try Inheritance.take(from: name, in: folder)
-            return try Linux.status(of: name, in: folder)
+            try InheritedIdentity.take(from: name, in: folder)
+            return try SystemCalls.status(of: name, in: folder)
         } catch {
             return own
         }

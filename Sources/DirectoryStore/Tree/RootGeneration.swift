@@ -8,15 +8,15 @@ import Threads
 /// to an older state, by a snapshot or a backup. Zero if the directory has no number.
 ///
 /// Every user with access to the directory can change it. That only triggers a question to the user, or suppresses one.
-struct Generation: Comparable {
+struct RootGeneration: Comparable {
     private static let attribute = "user.replica.generation"
     private let number: UInt64
 
     init(number: UInt64) { self.number = number }
 
-    init(of directory: Handle) throws(Errno) {
-        let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
-        let value = try Linux.attribute(Self.attribute, of: readable)
+    init(of directory: OpenDescriptor) throws(Errno) {
+        let readable = try SystemCalls.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
+        let value = try SystemCalls.attribute(Self.attribute, of: readable)
         number = value.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 
@@ -24,29 +24,29 @@ struct Generation: Comparable {
     /// process at a time does it, so that none writes a lower number than another has already written.
     /// - Parameter known: The minimum of the previous number. An older state is not modified.
     /// - Returns: The new number; nil if it was not changed.
-    static func increment(of directory: Handle, known: Generation) throws(Errno) -> Generation? {
-        let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
-        try Linux.check { flock(readable.raw, LOCK_EX | LOCK_NB) }
-        let found = try Generation(of: directory)
+    static func increment(of directory: OpenDescriptor, known: RootGeneration) throws(Errno) -> RootGeneration? {
+        let readable = try SystemCalls.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
+        try SystemCalls.check { flock(readable.raw, LOCK_EX | LOCK_NB) }
+        let found = try RootGeneration(of: directory)
         guard found >= known, found.number < .max else { return nil }
-        let next = Generation(number: found.number + 1)
-        try Linux.setAttribute(Self.attribute, Array(String(next.number).utf8), of: readable)
-        try Linux.check { fsync(readable.raw) }
+        let next = RootGeneration(number: found.number + 1)
+        try SystemCalls.setAttribute(Self.attribute, Array(String(next.number).utf8), of: readable)
+        try SystemCalls.check { fsync(readable.raw) }
         return next
     }
 
     /// Makes the directory's current number survive a power cut, if the disk is writable.
-    static func sync(_ directory: Handle) throws(Errno) {
-        let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
-        do throws(Errno) { try Linux.check { fsync(readable.raw) } } catch {
+    static func sync(_ directory: OpenDescriptor) throws(Errno) {
+        let readable = try SystemCalls.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
+        do throws(Errno) { try SystemCalls.check { fsync(readable.raw) } } catch {
             guard error == .readOnlyFileSystem || error == .invalidArgument else { throw error }
         }
     }
 
-    static func < (one: Generation, other: Generation) -> Bool { one.number < other.number }
+    static func < (one: RootGeneration, other: RootGeneration) -> Bool { one.number < other.number }
 }
 
-extension Generation: CustomStringConvertible {
+extension RootGeneration: CustomStringConvertible {
     var description: String { String(number) }
 }
 

@@ -3,9 +3,9 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-extension Linux {
+extension SystemCalls {
     /// The names of all attributes; nil on a filesystem without attributes.
-    static func attributeNames(of file: Handle) throws(Errno) -> [String]? {
+    static func attributeNames(of file: OpenDescriptor) throws(Errno) -> [String]? {
         var size = 256
         while true {
             var bytes = [CChar](repeating: 0, count: size)
@@ -24,9 +24,9 @@ extension Linux {
     }
 
     /// Whether `user.*` attributes of an open file can be read, which usually means that they can be set.
-    static func mayHaveAttributes(_ file: Handle) throws(Errno) -> Bool {
+    static func mayHaveAttributes(_ file: OpenDescriptor) throws(Errno) -> Bool {
         do {
-            try check { fgetxattr(file.raw, Attributes.template, nil, 0) }
+            try check { fgetxattr(file.raw, MetadataXattrs.template, nil, 0) }
             return true
         } catch .noData {
             return true
@@ -36,7 +36,7 @@ extension Linux {
     }
 
     /// The value of an attribute; nil if it does not exist.
-    static func attribute(_ name: String, of file: Handle) throws(Errno) -> [UInt8]? {
+    static func attribute(_ name: String, of file: OpenDescriptor) throws(Errno) -> [UInt8]? {
         var size = 256
         while true {
             var bytes = [UInt8](repeating: 0, count: size)
@@ -55,7 +55,7 @@ extension Linux {
 
     /// The value of a short attribute of an entry, without opening it or following a symlink.
     static func attribute(
-        _ attribute: String, of name: FileName, in folder: Handle, atMost size: Int
+        _ attribute: String, of name: FileName, in folder: OpenDescriptor, atMost size: Int
     ) throws(Errno) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: size)
         do {
@@ -70,7 +70,7 @@ extension Linux {
 
     /// Sets the mode. Its group bits apply to the file's group even if there is an ACL, where fchmod(2) would set the
     /// mask instead; named users and groups keep the rights that the file's owner gave them.
-    static func setMode(_ mode: UInt16, of file: Handle) throws(Errno) {
+    static func setMode(_ mode: UInt16, of file: OpenDescriptor) throws(Errno) {
         guard let value = try attribute(AccessList.attribute, of: file), let list = AccessList(value) else {
             try check { fchmod(file.raw, mode_t(mode)) }
             return
@@ -80,14 +80,14 @@ extension Linux {
         if now & 0o7000 != mode & 0o7000 { try check { fchmod(file.raw, mode_t(now & 0o777 | mode & 0o7000)) } }
     }
 
-    static func setAttribute(_ name: String, _ value: [UInt8], of file: Handle) throws(Errno) {
+    static func setAttribute(_ name: String, _ value: [UInt8], of file: OpenDescriptor) throws(Errno) {
         try OwnerPermissions.ifNeeded(S_IWUSR, of: file.raw) { () throws(Errno) in
             try check { fsetxattr(file.raw, name, value, value.count, 0) }
         }
     }
 
     /// Removes an attribute; succeeds if it does not exist.
-    static func removeAttribute(_ name: String, of file: Handle) throws(Errno) {
+    static func removeAttribute(_ name: String, of file: OpenDescriptor) throws(Errno) {
         do {
             try OwnerPermissions.ifNeeded(S_IWUSR, of: file.raw) { () throws(Errno) in
                 try check { fremovexattr(file.raw, name) }

@@ -3,7 +3,7 @@ import ReplicaModel
 /// Maps templates' marks to files and folders, for the most recently queried folders. Each folder is searched once;
 /// entries that the store creates there later are recorded before they get their names, so that the index stays
 /// complete.
-struct MarkIndex {
+struct TemplateMarkIndex {
     /// The number of folders that are kept.
     private static let mostFolders = 8
     /// How long a folder is kept without being queried.

@@ -37,13 +37,13 @@ extension DirectoryTree {
 
     /// Describes the item at a place. A file or folder is opened, and the opened one is described even if it is being
     /// replaced.
-    func describe(_ place: EntryPlace, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
+    func describe(_ place: EntryPlace, _ seen: FileStatus, in folder: OpenDescriptor) throws(Errno) -> Item {
         guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
             if seen.kind == .symlink {
-                return item(at: place, seen, metadata(seen), try Linux.target(of: place.name, in: folder))
+                return item(at: place, seen, metadata(seen), try SystemCalls.target(of: place.name, in: folder))
             }
             var metadata = metadata(seen)
-            let value = try Linux.attribute(AccessList.attribute, of: place.name, in: folder, atMost: 65_536)
+            let value = try SystemCalls.attribute(AccessList.attribute, of: place.name, in: folder, atMost: 65_536)
             metadata.mode = metadata.mode.map { value.flatMap(AccessList.init)?.mode($0) ?? $0 }
             return item(at: place, seen, metadata, nil)
         }
@@ -54,20 +54,20 @@ extension DirectoryTree {
     }
 
     /// Describes the item at a place that is open as `file`, with this status.
-    func describe(_ place: EntryPlace, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
+    func describe(_ place: EntryPlace, _ status: FileStatus, _ file: OpenDescriptor) throws(Errno) -> Item {
         var metadata = metadata(status)
-        try Attributes.read(from: file, into: &metadata, withOwn: abilities.keepsAttributes)
+        try MetadataXattrs.read(from: file, into: &metadata, withOwn: abilities.keepsAttributes)
         return item(at: place, status, metadata, nil)
     }
 
     /// Opens an entry for reading; nil if that is not possible: it is then described without the metadata that requires
     /// an open file.
     private func openForReading(
-        _ name: FileName, _ seen: FileStatus, in folder: Handle
-    ) throws(Errno) -> Handle? {
+        _ name: FileName, _ seen: FileStatus, in folder: OpenDescriptor
+    ) throws(Errno) -> OpenDescriptor? {
         do {
             // Without O_NONBLOCK, opening a fifo that took the file's name would block the thread.
-            return try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+            return try SystemCalls.open(name, in: folder, O_RDONLY | O_NONBLOCK)
         } catch  where error.isOfOneFile {
             return nil
         }

@@ -11,9 +11,9 @@ struct FolderEntry {
     var isFolder: Bool?
 }
 
-extension Linux {
+extension SystemCalls {
     /// All entries of a folder except `.` and `..`, in the filesystem's order.
-    static func entries(of folder: Handle) throws(Errno) -> [FolderEntry] {
+    static func entries(of folder: OpenDescriptor) throws(Errno) -> [FolderEntry] {
         let raw = try check { openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(raw) else {
             let failure = Errno(rawValue: errno)
@@ -43,11 +43,11 @@ extension Linux {
     /// kernel holds the folder's lock until an event is queued (`vfs_rename`, `vfs_unlink` and `vfs_rmdir` in Linux),
     /// and takes the same lock to list it.
     /// - Returns: False if the folder can't be listed.
-    static func awaitEvents(of folder: Handle) -> Bool {
+    static func awaitEvents(of folder: OpenDescriptor) -> Bool {
         guard let raw = try? check({ openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }) else {
             return false
         }
-        let reader = Handle(raw)
+        let reader = OpenDescriptor(raw)
         return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) {
             cl_getdents64(reader.raw, $0.baseAddress!, $0.count) >= 0
         }

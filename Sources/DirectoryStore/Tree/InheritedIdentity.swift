@@ -7,32 +7,32 @@ import SystemPackage
 /// progress, or a crash before the answer is recorded, doesn't turn it into another item.
 ///
 /// The attribute also identifies the file that it belongs to: a copy with all attributes is a separate item.
-enum Inheritance {
+enum InheritedIdentity {
     private static let attribute = "user.replica.item"
 
     /// Marks an open file as the item `key`. If the mark can't be stored, the file becomes a new item.
-    static func give(_ key: ItemKey, to file: Handle) throws(Errno) {
-        let own = try Linux.status(of: file)
+    static func give(_ key: ItemKey, to file: OpenDescriptor) throws(Errno) {
+        let own = try SystemCalls.status(of: file)
         let text = "\(key.identifier.rawValue) \(hex(own.inode))-\(hex(UInt64(bitPattern: own.birth)))"
         do {
-            try Linux.setAttribute(attribute, Array(text.utf8), of: file)
+            try SystemCalls.setAttribute(attribute, Array(text.utf8), of: file)
         } catch {
             return
         }
     }
 
     /// Removes the mark, so that the file has its own identifier again.
-    static func take(from name: FileName, in folder: Handle) throws(Errno) {
-        try Linux.removeAttribute(attribute, of: try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK))
+    static func take(from name: FileName, in folder: OpenDescriptor) throws(Errno) {
+        try SystemCalls.removeAttribute(attribute, of: try SystemCalls.open(name, in: folder, O_RDONLY | O_NONBLOCK))
     }
 
     /// The attribute of an open file.
-    static func value(of file: Handle) -> String? {
+    static func value(of file: OpenDescriptor) -> String? {
         value { fgetxattr(file.raw, attribute, $0.baseAddress, $0.count) }
     }
 
     /// The attribute of an entry, without following a symlink.
-    static func value(of name: FileName, in folder: Handle) -> String? {
+    static func value(of name: FileName, in folder: OpenDescriptor) -> String? {
         value { EntryAttribute.read(attribute, of: name, in: folder.raw, into: $0) }
     }
 

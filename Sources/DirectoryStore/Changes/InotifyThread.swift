@@ -3,7 +3,7 @@ import ReplicaModel
 import Threads
 
 /// The thread that processes incoming events and signals changes.
-enum WatchThread {
+enum InotifyThread {
     /// How long events are collected, so that they are processed together.
     private static let gatheringMicroseconds: UInt32 = 20_000
     /// How often a missing root is checked, and how often a feed that can't report everything requests a listing.
