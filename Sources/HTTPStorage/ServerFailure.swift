@@ -32,8 +32,8 @@ extension ServerFailure {
     package init(_ failure: HTTPFailure) {
         switch failure {
         case .unreachable(let text), .silent(let text), .malformed(let text):
-            self = .unreachable("\(PlainText.of(text))")
-        case .untrusted(let text): self = .untrusted("\(PlainText.of(text))")
+            self = .unreachable("\(SanitizedText.of(text))")
+        case .untrusted(let text): self = .untrusted("\(SanitizedText.of(text))")
         case .contentsEndEarly, .unwanted, .cancelled: self = .cancelled
         }
     }

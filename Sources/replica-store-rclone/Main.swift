@@ -16,7 +16,7 @@ struct Main {
             }
             do throws(ServerFailure) {
                 let program = try RcloneProgram.find(ProcessInfo.processInfo.environment)
-                let server = try RcloneServer(program, state: greeting.state, password: greeting.secrets["password"])
+                let server = try RcloneRunner(program, state: greeting.state, password: greeting.secrets["password"])
                 let storage = try await RcloneStorage.open(address, server, state: greeting.state)
                 return StoreServer.Opened(storage: storage) { storage.steps }
             } catch {

@@ -19,7 +19,7 @@ struct Main {
             given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
             let address = given
             do throws(ServerFailure) {
-                let storage = try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
+                let storage = try await S3Storage.open(address, memory: SavedAbilities(folder: greeting.state)) {
                     () async throws(ServerFailure) in
                     try await S3Account.find(address, secrets: secrets, environment: environment)
                 }

@@ -24,7 +24,7 @@ struct Main {
             given.authorities = given.authorities ?? ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
             do throws(ServerFailure) {
                 let login = try WebDAVLogin.find(user: given.user, secrets: greeting.secrets)
-                let storage = try await WebDAVStorage.open(given, login, memory: AbilityMemory(folder: greeting.state))
+                let storage = try await WebDAVStorage.open(given, login, memory: SavedAbilities(folder: greeting.state))
                 return StoreServer.Opened(storage: storage) { storage.steps }
             } catch {
                 throw StoreFailure(error)

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: harmful) func allOutputsUseOneFilter(scalar: Unicode.Scalar) throws {
         let text = "a\(scalar)b"
-        #expect(PlainText.of(Array(text.utf8)) == "a b")
+        #expect(SanitizedText.of(Array(text.utf8)) == "a b")
         #expect(Format.path(Array(text.utf8)) == "a?b")
         #expect(throws: DomainNameError.forbidden(scalar)) { try DomainName(text) }
         if scalar.properties.generalCategory != .format {
@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: ["می\u{200C}خواهم", "👩\u{200D}🚀", "ü e\u{301} 日本"]) func printableCharactersAreKept(text: String)
         throws
     {
-        #expect(PlainText.of(Array(text.utf8)) == text && Format.path(Array(text.utf8)) == text)
+        #expect(SanitizedText.of(Array(text.utf8)) == text && Format.path(Array(text.utf8)) == text)
         #expect(try DomainName(text).text == text)
         #expect(try StoreURL("rclone:a:\(text)").rest == "a:\(text)")
     }
@@ -69,6 +69,6 @@ import Testing
             Programs.mount, "d", "/", "-o", "x\u{1B}[2J\nmount.replica: fine\u{202E}",
             environment: ["XDG_DATA_HOME": folder.path.string])
         #expect(result.isOneClearLine(code: 1, containing: "'x [2J mount.replica: fine '"), "\(result)")
-        #expect(result.errors.dropLast().unicodeScalars.allSatisfy(PlainText.isHarmless))
+        #expect(result.errors.dropLast().unicodeScalars.allSatisfy(SanitizedText.isHarmless))
     }
 }

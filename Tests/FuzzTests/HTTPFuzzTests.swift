@@ -62,7 +62,7 @@ import Testing
             let text = String(decoding: bytes, as: UTF8.self)
             let line = text.split(separator: "\n").first.map(String.init) ?? ""
             if let size = HTTPHead.size(line) { #expect(size >= 0) }
-            for moment in [Moment.header(line), Moment.listing(line)].compactMap(\.self) {
+            for moment in [ServerTime.header(line), ServerTime.listing(line)].compactMap(\.self) {
                 #expect((0...253_402_300_799).contains(moment))
             }
             let tag = EntityTag.value(line)
@@ -70,7 +70,7 @@ import Testing
             _ = Resource.Tag(line)
             let challenge = Challenge(line)
             #expect(challenge.words.utf8.count <= 60)
-            return tag != nil || Moment.header(line) != nil || HTTPHead.size(line) != nil || challenge.takesBasic
+            return tag != nil || ServerTime.header(line) != nil || HTTPHead.size(line) != nil || challenge.takesBasic
         }
     }
 

@@ -114,14 +114,14 @@ struct SharedPlace: Sendable {
             return try opened(storage, folder, log, line, options) { await storage.close() }
         case .s3:
             let account = try Self.bucketAccount()
-            let memory = AbilityMemory<S3Store.ServerAbilities>(folder: folder)
+            let memory = SavedAbilities<S3Store.ServerAbilities>(folder: folder)
             let storage = try await S3Storage.open(try S3Address(name), memory: memory) { () throws(ServerFailure) in
                 account
             }
             return try opened(storage, folder, log, line, options) { storage.close() }
         case .webdav:
             let server = try Self.value("DAV_SERVER", Self.folders)
-            let memory = AbilityMemory<WebDAVStore.ServerAbilities>(folder: folder)
+            let memory = SavedAbilities<WebDAVStore.ServerAbilities>(folder: folder)
             let storage = try await WebDAVStorage.open(
                 try WebDAVAddress("\(server)/\(name)", isSecure: false), .password(user: "user", password: "pass"),
                 memory: memory, timeLimit: .seconds(60))

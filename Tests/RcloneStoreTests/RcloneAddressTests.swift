@@ -82,7 +82,7 @@ import Testing
         #expect(
             RcloneError.Complaint(status: 500, text: text).text
                 == #"Get "https://h/x?…": EOF; is http://h/y?… there? ok"#)
-        #expect(RcloneRun.End(words: "x Failed to do it: " + text).lastLine.contains("topsecret") == false)
+        #expect(RcloneProcess.End(words: "x Failed to do it: " + text).lastLine.contains("topsecret") == false)
     }
 
     /// Of an error about a file with such a name, as rclone words it.

@@ -14,7 +14,7 @@ final class RcloneFaultedSession: FaultedSession {
     private let silenceSeconds: Int
 
     /// An rclone that listens on this machine's network, so that a proxy can be in between.
-    private static let networked = Result { () throws -> (port: UInt16, run: RcloneRun) in
+    private static let networked = Result { () throws -> (port: UInt16, run: RcloneProcess) in
         let port = UInt16.random(in: 20_000..<30_000)
         return (port, RcloneRemote.program.serve(atAddress: "127.0.0.1:\(port)"))
     }

@@ -9,9 +9,9 @@ import Testing
 
 /// rclone is a child of the store's process: it ends with it, and is restarted if it dies alone.
 @Suite struct RcloneLifeTests {
-    private func run(_ body: (RcloneScratch, RcloneServer) async throws -> Void) async throws {
+    private func run(_ body: (RcloneScratch, RcloneRunner) async throws -> Void) async throws {
         let other = try await RcloneRemote.disk.folder()
-        let server = try RcloneServer(RcloneRemote.program, state: other.state)
+        let server = try RcloneRunner(RcloneRemote.program, state: other.state)
         let storage = try await RcloneStorage.open(
             try RcloneAddress("rclone:\(other.root)"), server, state: other.state)
         let outcome: Result<Void, any Error>

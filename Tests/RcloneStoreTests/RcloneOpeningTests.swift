@@ -18,7 +18,7 @@ import Testing
             do throws(RcloneAddress.Invalid) { address = try RcloneAddress(url) } catch {
                 return .refused(error.description)
             }
-            let server = try RcloneServer(program, state: state, password: password)
+            let server = try RcloneRunner(program, state: state, password: password)
             try await RcloneStorage.open(address, server, state: state).close()
             return nil
         } catch {
@@ -114,7 +114,7 @@ import Testing
             #expect(text.contains("encrypted") && text.contains("password="))
         }
         let state = try RcloneRemote.state()
-        let server = try RcloneServer(program, state: state, password: "let-me-in")
+        let server = try RcloneRunner(program, state: state, password: "let-me-in")
         let storage = try await RcloneStorage.open(try RcloneAddress("rclone:disk:"), server, state: state)
         // Another rclone process, which sets times, would need it too.
         #expect(!storage.properties.keepsModificationDates)

@@ -67,7 +67,7 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
         return path
     }
 
-    private static let shared = Result { try RcloneServer(program, state: try state()) }
+    private static let shared = Result { try RcloneRunner(program, state: try state()) }
 
     /// Shared by all tests that don't disturb rclone itself.
     static var connection: RcloneConnection {

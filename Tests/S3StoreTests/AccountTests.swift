@@ -100,7 +100,7 @@ import Testing
             ("99999999999999", false, nil), ("-1", false, nil), ("", false, nil), ("0x1f", false, nil),
         ]
         for (text, isFolder, mode) in modes {
-            #expect(FileMode.parsed(text, isFolder: isFolder) == mode, "\(text)")
+            #expect(ModeAndTimeText.parsed(text, isFolder: isFolder) == mode, "\(text)")
         }
     }
 
@@ -108,20 +108,20 @@ import Testing
         (0, 0), (1_764_000_000, 0), (1_764_000_000, 5), (-1, 0), (-1, 500_000_000), (-2, 999_999_999), (5, 120_000_000),
     ]) func timesAreParsedAsWritten(_ seconds: Int64, _ nanoseconds: Int64) {
         let date = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
-        #expect(FileMode.time(FileMode.text(date)) == date, "\(FileMode.text(date))")
+        #expect(ModeAndTimeText.time(ModeAndTimeText.text(date)) == date, "\(ModeAndTimeText.text(date))")
     }
 
     @Test func timesOfOtherToolsAreParsed() {
-        #expect(FileMode.time("1234567890.123") == Timestamp(seconds: 1_234_567_890, nanoseconds: 123_000_000))
-        #expect(FileMode.time("1.0000000001") == Timestamp(seconds: 1, nanoseconds: 0))
+        #expect(ModeAndTimeText.time("1234567890.123") == Timestamp(seconds: 1_234_567_890, nanoseconds: 123_000_000))
+        #expect(ModeAndTimeText.time("1.0000000001") == Timestamp(seconds: 1, nanoseconds: 0))
         for text in ["", "x", "1.2.3", "1e9", "99999999999999999999", "1.", "--1"] {
-            #expect(FileMode.time(text) == nil, "\(text)")
+            #expect(ModeAndTimeText.time(text) == nil, "\(text)")
         }
-        #expect(Moment.header("Wed, 21 Oct 2015 07:28:00 GMT") == 1_445_412_480)
-        #expect(Moment.listing("2015-10-21T07:28:00.999Z") == 1_445_412_480)
-        #expect(Moment.stamp(1_445_412_480) == "20151021T072800Z")
+        #expect(ServerTime.header("Wed, 21 Oct 2015 07:28:00 GMT") == 1_445_412_480)
+        #expect(ServerTime.listing("2015-10-21T07:28:00.999Z") == 1_445_412_480)
+        #expect(ServerTime.stamp(1_445_412_480) == "20151021T072800Z")
         for text in ["", "Wed, 99 Oct 2015 07:28:00 GMT", "Wed, 21 Foo 2015 07:28:00 GMT", "x x x x x x"] {
-            #expect(Moment.header(text) == nil)
+            #expect(ServerTime.header(text) == nil)
         }
     }
 }

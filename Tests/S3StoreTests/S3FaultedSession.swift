@@ -76,7 +76,7 @@ final class S3FaultedSession: FaultedSession {
     /// Opens it through the proxy, with known features.
     func open() async throws -> S3Storage {
         let (account, address, limits) = (proxied, try S3Address(place), limits.withLock { $0 })
-        let memory = AbilityMemory<ServerAbilities>(folder: connection.folder)
+        let memory = SavedAbilities<ServerAbilities>(folder: connection.folder)
         let unused = try S3Connection(address, account: account) { () throws(ServerFailure) in account }
         unused.close()
         memory.note(known, of: unused.server)

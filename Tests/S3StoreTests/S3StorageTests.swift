@@ -47,7 +47,7 @@ import Testing
 
     @Test func testedFeaturesAreRemembered() async throws {
         let folder = try TemporaryFolder()
-        let memory = AbilityMemory<ServerAbilities>(folder: folder.path.string)
+        let memory = SavedAbilities<ServerAbilities>(folder: folder.path.string)
         let abilities = ServerAbilities(replaceForm: .quoted)
         #expect(memory.abilities(of: "one") == nil)
         memory.note(abilities, of: "one")

@@ -269,7 +269,7 @@ import Threads
         let address = try WebDAVAddress("127.0.0.1:\(proxy.port)\(path)/\(name)", isSecure: false)
         func run(_ body: (WebDAVScratch) async throws -> Void) async throws -> UInt64 {
             let storage = try await WebDAVStorage.open(
-                address, WebDAVServer.login, memory: AbilityMemory(folder: state.path.string), abilities: abilities,
+                address, WebDAVServer.login, memory: SavedAbilities(folder: state.path.string), abilities: abilities,
                 chunks: Self.small)
             defer { storage.close() }
             let before = storage.steps

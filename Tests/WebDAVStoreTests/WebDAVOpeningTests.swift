@@ -111,7 +111,7 @@ import Threads
         let address = try WebDAVAddress("127.0.0.1:\(proxy.port)/\(names.joined(separator: "/"))", isSecure: false)
         let state = try TemporaryFolder()
         func open() async throws -> PathStorageProperties {
-            let memory = AbilityMemory<ServerAbilities>(folder: state.path.string)
+            let memory = SavedAbilities<ServerAbilities>(folder: state.path.string)
             let storage = try await WebDAVStorage.open(address, WebDAVServer.login, memory: memory)
             defer { storage.close() }
             return storage.properties

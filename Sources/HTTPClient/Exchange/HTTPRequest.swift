@@ -1,14 +1,3 @@
-/// The user's credentials, with which libcurl answers the server's challenge. They never go to another server, because
-/// redirects are not followed.
-package enum HTTPLogin: Hashable, Sendable {
-    /// Name and password in plain text, which only TLS protects.
-    case basic(user: String, password: String)
-    /// A proof of the password (RFC 7616), which takes a second request.
-    case digest(user: String, password: String)
-    /// A token (RFC 6750).
-    case bearer(String)
-}
-
 /// A request. It is sent unchanged: the caller has signed and encoded it.
 package struct HTTPRequest: Sendable {
     /// The body.
@@ -58,52 +47,4 @@ package struct HTTPRequest: Sendable {
         case .file(_, let range): range.upperBound - range.lowerBound
         }
     }
-}
-
-/// The status and the headers of an answer.
-package struct HTTPHead: Hashable, Sendable {
-    package var status = 0
-    /// By lower-case name; the last of several values, except for `www-authenticate`, of which all are kept.
-    package var headers: [String: String] = [:]
-
-    /// The value of a header; the name must be in lower case.
-    package subscript(name: String) -> String? { headers[name] }
-
-    /// Whether the status means success.
-    package var isSuccess: Bool { (200..<300).contains(status) }
-
-    /// The value of `Content-Length`, if it is a valid size.
-    package var contentLength: Int64? { headers["content-length"].flatMap(Self.size) }
-
-    /// A non-negative integer, consisting of digits only.
-    package static func size(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-            return nil
-        }
-        return Int64(text)
-    }
-}
-
-/// An answer.
-package struct HTTPAnswer: Sendable {
-    package var head: HTTPHead
-    /// The body, if there was no sink.
-    package var body: [UInt8]
-}
-
-/// Why there is no answer, in one line without secrets.
-package enum HTTPFailure: Error, Hashable, Sendable {
-    /// No connection, or it broke.
-    case unreachable(String)
-    /// Connected, but no bytes came within the timeout.
-    case silent(String)
-    /// The server's identity could not be verified.
-    case untrusted(String)
-    /// The answer is too long, or is not HTTP.
-    case malformed(String)
-    /// The file to send has fewer bytes than declared.
-    case contentsEndEarly
-    /// The sink aborted.
-    case unwanted
-    case cancelled
 }

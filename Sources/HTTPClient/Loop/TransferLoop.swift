@@ -27,7 +27,7 @@ final class TransferLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private let setting: Setting
     private let inbox = Locked(Inbox())
-    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var running: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     /// Once per process, before any thread uses it.
     private static let isReady = ccurl_begin() == CURLE_OK
 
@@ -115,7 +115,7 @@ final class TransferLoop: @unchecked Sendable {
             return (inbox.added, inbox.cancelled, inbox.isClosed)
         }
         for waiting in added {
-            guard let transfer = Transfer(waiting.number, waiting.request, setting, waiting.ending) else {
+            guard let transfer = CurlTransfer(waiting.number, waiting.request, setting, waiting.ending) else {
                 _ = inbox.withLock { $0.known.remove(waiting.number) }
                 waiting.ending(.failure(.unreachable("no memory is left")))
                 continue
@@ -138,7 +138,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    private func finish(_ transfer: Transfer, _ outcome: Result<HTTPAnswer, HTTPFailure>) {
+    private func finish(_ transfer: CurlTransfer, _ outcome: Result<HTTPAnswer, HTTPFailure>) {
         running[transfer.handle] = nil
         curl_multi_remove_handle(multi, transfer.handle)
         transfer.free()

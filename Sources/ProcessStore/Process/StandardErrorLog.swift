@@ -50,7 +50,7 @@ struct StandardErrorLog {
             return
         }
         count += 1
-        log.warning("store: \(PlainText.of(line) + (isCut ? "…" : ""))")
+        log.warning("store: \(SanitizedText.of(line) + (isCut ? "…" : ""))")
     }
 
     private mutating func tellLeftOut() {

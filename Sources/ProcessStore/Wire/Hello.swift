@@ -50,7 +50,7 @@ struct Hello: Decodable, Sendable, Hashable {
             throw DecodingError.dataCorruptedError(
                 forKey: .protocol, in: container, debugDescription: "another protocol")
         }
-        name = PlainText.of(try container.decodeIfPresent(String.self, forKey: .name) ?? "", longest: 100)
+        name = SanitizedText.of(try container.decodeIfPresent(String.self, forKey: .name) ?? "", longest: 100)
         switch try container.decode(String.self, forKey: .level) {
         case "path": level = .path(try container.decode(WirePathProperties.self, forKey: .properties).properties)
         case "item": level = .item(try container.decode(WireItemProperties.self, forKey: .properties).properties)

@@ -67,12 +67,13 @@ struct IncomingLine: Decodable {
 
     private static func words(_ error: DecodingError) -> String {
         func place(_ context: DecodingError.Context) -> String {
-            PlainText.of(context.codingPath.map(\.stringValue).joined(separator: "."), longest: 100)
+            SanitizedText.of(context.codingPath.map(\.stringValue).joined(separator: "."), longest: 100)
         }
         switch error {
         case .keyNotFound(let key, let context):
             let above = place(context)
-            return "a line without \(above.isEmpty ? "" : above + ".")\(PlainText.of(key.stringValue, longest: 100))"
+            return
+                "a line without \(above.isEmpty ? "" : above + ".")\(SanitizedText.of(key.stringValue, longest: 100))"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             return "a line whose \(place(context)) has the wrong type"
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:

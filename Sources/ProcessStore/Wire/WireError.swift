@@ -31,7 +31,7 @@ struct WireError: Decodable, Sendable {
             try? container.decodeIfPresent(type, forKey: key)
         }
         code = value(String.self, .code) ?? ""
-        text = value(String.self, .message).flatMap { $0.isEmpty ? nil : PlainText.of($0) }
+        text = value(String.self, .message).flatMap { $0.isEmpty ? nil : SanitizedText.of($0) }
         let after = value(Double.self, .after) ?? 0
         pause = after.isFinite ? min(max(after, 0), 86_400) : 0
         entry = value(WireEntry.self, .entry)

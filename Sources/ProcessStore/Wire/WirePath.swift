@@ -21,7 +21,7 @@ extension StoragePath {
     }
 
     /// The text for a log or a message.
-    var words: String { PlainText.of(String(decoding: wire.bytes, as: UTF8.self), longest: 300) }
+    var words: String { SanitizedText.of(String(decoding: wire.bytes, as: UTF8.self), longest: 300) }
 }
 
 extension Timestamp {

@@ -34,7 +34,7 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
         guard !rest.contains("]") else {
             throw Invalid(description: "rclone can't read files below a path with ']' in it: rename the folder")
         }
-        let remote = RemoteText(rest)
+        let remote = RcloneRemoteText(rest)
         guard remote.isWhole || remote.hasSecret, !remote.name.isEmpty, !remote.name.contains("/") else {
             throw Invalid(
                 description:

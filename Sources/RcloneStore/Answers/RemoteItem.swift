@@ -55,7 +55,7 @@ struct RemoteItem: Decodable, Hashable, Sendable {
 enum RemoteTime {
     /// - Returns: Nil if it is not a time.
     static func read(_ text: String) -> Timestamp? {
-        guard text.utf8.count <= 40, let whole = Moment.listing(String(text.prefix(19))) else { return nil }
+        guard text.utf8.count <= 40, let whole = ServerTime.listing(String(text.prefix(19))) else { return nil }
         var rest = text.dropFirst(19)
         var nanoseconds: Int64 = 0
         if rest.hasPrefix(".") {
@@ -77,7 +77,7 @@ enum RemoteTime {
     /// The form for `rclone touch`, in UTC.
     static func text(_ date: Timestamp) -> String {
         // 20130524T000000Z
-        let stamp = Array(Moment.stamp(date.seconds))
+        let stamp = Array(ServerTime.stamp(date.seconds))
         guard stamp.count == 16 else { return "" }
         let (day, time) = (stamp[..<8], stamp[9..<15])
         func part(_ characters: ArraySlice<Character>, _ range: Range<Int>) -> String {

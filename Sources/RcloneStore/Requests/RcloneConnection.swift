@@ -9,7 +9,7 @@ import Threads
 /// Makes the calls of rclone's server.
 final class RcloneConnection: Sendable {
     private let client: HTTPClient
-    private let server: RcloneServer?
+    private let server: RcloneRunner?
     private let base: String
     private let silence: Int
     private let count = Locked<UInt64>(0)
@@ -18,7 +18,7 @@ final class RcloneConnection: Sendable {
     ///   - server: Keeps it running; nil for one that is already running.
     ///   - base: Its URL, if it does not listen on a socket.
     ///   - silence: The timeout without a byte, in seconds.
-    init(client: HTTPClient, server: RcloneServer? = nil, base: String = "http://rclone", silence: Int = 60) {
+    init(client: HTTPClient, server: RcloneRunner? = nil, base: String = "http://rclone", silence: Int = 60) {
         (self.client, self.server, self.base, self.silence) = (client, server, base, silence)
     }
 

@@ -48,7 +48,7 @@ enum RcloneError: Error {
             let text = told.error.replacing("panic received: fatal error: ", with: "")
             let paths = (told.input?.all ?? []) + [told.path ?? ""].filter { $0.hasPrefix("[") }
             self.init(status: answer.head.status, text: text, paths: paths)
-            self.text = PlainText.of(self.text, longest: 400)
+            self.text = SanitizedText.of(self.text, longest: 400)
         }
 
         /// The message without the names of these paths, where they stand as names: at the end of a path or in quotation marks, or
@@ -162,7 +162,7 @@ enum RcloneError: Error {
     /// The storage's error for a call about a path.
     func meaning(_ path: StoragePath, isChange: Bool) -> PathStorageError {
         guard let complaint else { return failure(nil).storageError }
-        let text = PlainText.of("\(path): \(complaint.text)")
+        let text = SanitizedText.of("\(path): \(complaint.text)")
         if complaint.isLogin || complaint.wantsPassword || complaint.isMissingRemote {
             return failure(nil).storageError
         }

@@ -111,6 +111,6 @@ extension RcloneStorage {
 extension RcloneError.Complaint {
     /// The last line of a command's output.
     fileprivate var lastLine: String {
-        RcloneRun.End(words: text).lastLine
+        RcloneProcess.End(words: text).lastLine
     }
 }

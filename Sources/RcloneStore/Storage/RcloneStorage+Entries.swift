@@ -34,7 +34,7 @@ extension RcloneStorage {
         var attributes = PathAttributes()
         if abilities.setsTimes, !abilities.asksForTimes { attributes.modificationDate = item.time }
         // A client that writes now sets the current time, as far as clocks agree.
-        let isSettled = item.time.map { Moment.now - $0.seconds > Self.age } ?? false
+        let isSettled = item.time.map { ServerTime.localNow - $0.seconds > Self.age } ?? false
         return PathEntry(
             path: path, kind: .file, version: version, size: item.size, attributes: attributes, isSettled: isSettled)
     }

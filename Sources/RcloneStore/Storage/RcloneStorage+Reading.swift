@@ -37,9 +37,9 @@ extension RcloneStorage {
     ) async throws(CallError) {
         let time = abilities.asksForTimes ? nil : entry.attributes.modificationDate?.seconds
         // The head comes before the bytes: bytes of another version are rejected if the head shows it.
-        let intake = ContentIntake(range: range, sink: sink) { head, size in
+        let intake = ContentReceiver(range: range, sink: sink) { head, size in
             guard size == entry.size else { return false }
-            guard let time, let told = head["last-modified"].flatMap(Moment.header) else { return true }
+            guard let time, let told = head["last-modified"].flatMap(ServerTime.header) else { return true }
             return told == time
         }
         var request = connection.contentRequest(root, text(path), range)

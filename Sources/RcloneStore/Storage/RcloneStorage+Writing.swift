@@ -84,7 +84,7 @@ extension RcloneStorage {
         var input = RcloneInput(from: (parcel.folder, parcel.name), to: (root, text(path)))
         var config = RcloneInput.Config()
         // Also if the time and the size are the same.
-        (config.ignoreTimes, config.partialSuffix) = (true, TemporaryName.suffix(Moment.now))
+        (config.ignoreTimes, config.partialSuffix) = (true, TemporaryName.suffix(ServerTime.localNow))
         input.config = config
         let asked = input
         try await get { () async throws(RcloneError) in
@@ -100,7 +100,7 @@ extension RcloneStorage {
     private func sendAside(
         _ parcel: Outbox.Parcel, _ path: StoragePath, _ contents: ItemContents
     ) async throws(CallError) {
-        let aside = (path.parent ?? .root).appending(TemporaryName.made(Moment.now))
+        let aside = (path.parent ?? .root).appending(TemporaryName.made(ServerTime.localNow))
         underWay.withLock { _ = $0.insert(aside) }
         defer { underWay.withLock { _ = $0.remove(aside) } }
         do throws(CallError) {
@@ -179,8 +179,8 @@ extension RcloneStorage {
     /// again.
     func removeStale(_ items: [(place: StoragePath, item: RemoteItem)]) async {
         for (place, item) in items where !item.isFolder {
-            guard let name = place.name, let start = TemporaryName.start(name), Moment.now - start > 86_400,
-                item.time.map({ Moment.now - $0.seconds > 86_400 }) ?? true, !isUnderWay(place)
+            guard let name = place.name, let start = TemporaryName.start(name), ServerTime.localNow - start > 86_400,
+                item.time.map({ ServerTime.localNow - $0.seconds > 86_400 }) ?? true, !isUnderWay(place)
             else { continue }
             // What fails is found again by the next listing.
             try? await change("operations/deletefile", RcloneInput(root, text(place)))

@@ -44,7 +44,7 @@ package final class RcloneStorage: PathStorage {
     ///   - server: Keeps rclone running.
     ///   - state: The store's folder.
     package static func open(
-        _ address: RcloneAddress, _ server: RcloneServer, state: String
+        _ address: RcloneAddress, _ server: RcloneRunner, state: String
     ) async throws(ServerFailure) -> RcloneStorage {
         let connection = RcloneConnection(client: server.client, server: server)
         return try await open(address, connection, state: state, setsTimes: !server.hasPassword)

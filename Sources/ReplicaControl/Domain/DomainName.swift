@@ -14,7 +14,7 @@ package struct DomainName: Hashable, Sendable, CustomStringConvertible {
         if text.isEmpty { throw .empty }
         if text.utf8.count > Self.longest { throw .tooLong }
         if text == "." || text == ".." || text.hasPrefix(".") || text.hasPrefix("-") { throw .badStart }
-        let forbidden = text.unicodeScalars.first { $0 == "/" || $0 == ":" || !PlainText.isHarmless($0) }
+        let forbidden = text.unicodeScalars.first { $0 == "/" || $0 == ":" || !SanitizedText.isHarmless($0) }
         if let forbidden { throw .forbidden(forbidden) }
         if text.first == " " || text.last == " " { throw .space }
         self.text = text
@@ -47,7 +47,7 @@ package enum DomainNameError: Error, Equatable, CustomStringConvertible {
         case .badStart: "a domain's name can't start with '.' or '-'"
         case .space: "a domain's name can't start or end with a space"
         case .forbidden(let scalar):
-            PlainText.isHarmless(scalar)
+            SanitizedText.isHarmless(scalar)
                 ? "a domain's name can't contain '\(scalar)'"
                 : "a domain's name can't contain control or format characters"
         }

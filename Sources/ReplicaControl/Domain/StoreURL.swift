@@ -27,11 +27,12 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
                 throw .secret
             }
             if Self.hasSecretParameter(rest) { throw .secret }
-        } else if RemoteText(rest).hasSecret {
+        } else if RcloneRemoteText(rest).hasSecret {
             throw .secret
         }
         // A remote's folder may have format characters in its name, as some flags do: they are left out where it is printed.
-        guard text.unicodeScalars.allSatisfy({ PlainText.isHarmless($0) || $0.properties.generalCategory == .format })
+        guard
+            text.unicodeScalars.allSatisfy({ SanitizedText.isHarmless($0) || $0.properties.generalCategory == .format })
         else { throw .notURL }
         self.text = text
         self.scheme = scheme

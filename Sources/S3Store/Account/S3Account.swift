@@ -21,7 +21,7 @@ package struct S3Account: Hashable, Sendable {
         timeLimit: Duration = .seconds(4)
     ) async throws(ServerFailure) -> S3Account {
         do throws(ServerFailure) { return try find(address, secrets, environment, ofMachine: nil) } catch {
-            guard error == noKeys, let keys = await MachineKeys.ask(environment, timeLimit: timeLimit) else {
+            guard error == noKeys, let keys = await InstanceMetadataKeys.ask(environment, timeLimit: timeLimit) else {
                 throw error
             }
             return try find(address, secrets, environment, ofMachine: keys)
@@ -74,7 +74,7 @@ package struct S3Account: Hashable, Sendable {
         ]
         var values: [String: String]?
         for (path, isConfiguration) in places where path.hasPrefix("/") {
-            guard let found = ProfileFile(path: path, isConfiguration: isConfiguration)?.sections[profile] else {
+            guard let found = AWSProfileFile(path: path, isConfiguration: isConfiguration)?.sections[profile] else {
                 continue
             }
             values = (values ?? [:]).merging(found) { $1 }

@@ -13,7 +13,7 @@ final class S3Connection: Sendable {
         var region: String?
         /// How far the server's clock is ahead of this machine's, in seconds.
         var ahead: Int64 = 0
-        var renewed = Moment.now
+        var renewed = ServerTime.localNow
     }
 
     let address: S3Address
@@ -37,7 +37,7 @@ final class S3Connection: Sendable {
     }
 
     /// The time by the server's clock, as far as that is known, in seconds since 1970.
-    var now: Int64 { Moment.now + state.withLock { $0.ahead } }
+    var now: Int64 { ServerTime.localNow + state.withLock { $0.ahead } }
 
     /// The number of finished requests.
     var count: UInt64 { answered.withLock { $0 } }
@@ -76,7 +76,7 @@ final class S3Connection: Sendable {
             switch error {
             case .contentsEndEarly: throw .contentsEndEarly
             case .unwanted: throw .unwanted
-            case .silent(let text): throw .silence("\(PlainText.of(text))")
+            case .silent(let text): throw .silence("\(SanitizedText.of(text))")
             default: throw .failure(ServerFailure(error))
             }
         }
@@ -97,7 +97,7 @@ final class S3Connection: Sendable {
         }
         let signature = Signature(
             credentials: account.credentials, region: region ?? account.region,
-            moment: Moment.stamp(Moment.now + ahead))
+            moment: ServerTime.stamp(ServerTime.localNow + ahead))
         let payload = try await payload(of: request.body, isSecure: place.isSecure)
         let joined = Signature.joined(query)
         var made = HTTPRequest(request.method, place.url + (joined.isEmpty ? "" : "?" + joined))
@@ -158,7 +158,7 @@ final class S3Connection: Sendable {
         switch complaint.code {
         case "RequestTimeTooSkewed":
             guard let server = complaint.serverTime else { return false }
-            state.withLock { $0.ahead = server - Moment.now }
+            state.withLock { $0.ahead = server - ServerTime.localNow }
             return true
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch":
             return await isRenewed()
@@ -179,8 +179,8 @@ final class S3Connection: Sendable {
     /// Whether there are new keys.
     private func isRenewed() async -> Bool {
         let isTime = state.withLock { state in
-            guard Moment.now - state.renewed >= 2 else { return false }
-            state.renewed = Moment.now
+            guard ServerTime.localNow - state.renewed >= 2 else { return false }
+            state.renewed = ServerTime.localNow
             return true
         }
         // If there is no account now, the next request reports it.
@@ -212,5 +212,12 @@ private struct Place {
         let name = PercentText.encoded(key ?? [], keeping: "/")
         path = account.isVirtualHosted ? "\(base)/\(name)" : "\(base)/\(bucket)\(key == nil ? "" : "/")\(name)"
         url = scheme + host + path
+    }
+}
+
+extension S3Connection {
+    /// A key as the source of a copy.
+    func copySource(_ key: [UInt8]) -> String {
+        PercentText.encoded(Array("\(address.bucket)/".utf8) + key, keeping: "/")
     }
 }

@@ -178,7 +178,7 @@ extension S3Storage {
         }
     }
     private func isOld(_ object: ListAnswer.Object, _ age: Int64) -> Bool {
-        Moment.listing(object.modified).map { connection.now - $0 > age } ?? false
+        ServerTime.listing(object.modified).map { connection.now - $0 > age } ?? false
     }
 }
 

@@ -10,7 +10,7 @@ extension S3Error {
         case .silence(let text): return .unreachable(text)
         case .contentsEndEarly, .unwanted: return .cancelled
         case .complaint(let complaint):
-            let text = PlainText.of("\(complaint.words)")
+            let text = SanitizedText.of("\(complaint.words)")
             if let login = complaint.login { return .notAuthenticated("\(login)") }
             if complaint.isBusy { return .busy(complaint.pause ?? 1) }
             switch complaint.code {
@@ -33,7 +33,7 @@ extension S3Error {
             default: return failure(address).storageError
             }
         }
-        let text = PlainText.of("\(path): \(complaint.words)")
+        let text = SanitizedText.of("\(path): \(complaint.words)")
         switch complaint.code {
         case "AccessDenied": return isChange ? .refused(text) : .unavailable(text)
         // Never leads to a deletion: the bucket may come back.
@@ -79,7 +79,7 @@ extension S3Complaint {
         case "InvalidToken": "the server rejects this session token"
         case "UserSuspended": "the server has suspended this user"
         case "AccessDenied", "AllAccessDisabled", "AccountProblem":
-            "these keys lack the permission (\(PlainText.of(code)))"
+            "these keys lack the permission (\(SanitizedText.of(code)))"
         default: status == 401 ? "the server rejects this login" : nil
         }
     }

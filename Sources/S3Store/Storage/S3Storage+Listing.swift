@@ -55,7 +55,8 @@ extension S3Storage {
         return (entries + (try await withMetadata(unknown, in: folder)), answer.next)
     }
 
-    private func entry(_ path: StoragePath, _ object: ListAnswer.Object, _ note: KnownObjects.Note) -> PathEntry {
+    private func entry(_ path: StoragePath, _ object: ListAnswer.Object, _ note: ObjectMetadataCache.Note) -> PathEntry
+    {
         guard note.kind == .file else { return PathEntry(path: path, kind: note.kind, attributes: note.attributes) }
         return PathEntry(
             path: path, kind: .file, version: object.tag, size: object.size, attributes: note.attributes,
@@ -75,11 +76,11 @@ extension S3Storage {
             guard let object = try await head(path) else { return .success(nil) }
             let entry = try await entry(path, object)
             if object.isAged, object.tag == listed.tag, object.size == listed.size,
-                object.modified == Moment.listing(listed.modified)
+                object.modified == ServerTime.listing(listed.modified)
             {
                 known.add(
                     listed.key,
-                    KnownObjects.Note(
+                    ObjectMetadataCache.Note(
                         tag: listed.tag, size: listed.size, modified: listed.modified, kind: entry.kind,
                         attributes: entry.attributes))
             }

@@ -30,7 +30,7 @@ extension S3Storage {
     private func fetch(
         _ path: StoragePath, _ version: String?, _ range: Range<Int64>?, _ sink: any ContentSink
     ) async throws(CallError) -> PathEntry {
-        let intake = ContentIntake(range: range, sink: sink) { head, _ in
+        let intake = ContentReceiver(range: range, sink: sink) { head, _ in
             version == nil || EntityTag.value(head["etag"] ?? "") == version
         }
         var request = S3Request("GET", keys.key(path))

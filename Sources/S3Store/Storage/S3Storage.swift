@@ -16,7 +16,7 @@ package final class S3Storage: PathStorage {
     let connection: S3Connection
     let abilities: ServerAbilities
     let keys: KeySpace
-    let known = KnownObjects()
+    let known = ObjectMetadataCache()
     let listings = OpenListings()
     let limits: TransferLimits
     let leftovers: Leftovers
@@ -27,7 +27,7 @@ package final class S3Storage: PathStorage {
 
     private init(
         _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits,
-        _ memory: AbilityMemory<ServerAbilities>?
+        _ memory: SavedAbilities<ServerAbilities>?
     ) {
         (self.connection, self.keys, self.abilities, self.limits) = (connection, keys, abilities, limits)
         properties = abilities.properties
@@ -41,7 +41,7 @@ package final class S3Storage: PathStorage {
     ///   - memory: The recorded features of servers; nil if there are none.
     ///   - find: Finds the account; called again when the server rejects it.
     package static func open(
-        _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory<ServerAbilities>? = nil,
+        _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: SavedAbilities<ServerAbilities>? = nil,
         find: @escaping @Sendable () async throws(ServerFailure) -> S3Account
     ) async throws(ServerFailure) -> S3Storage {
         let connection = try S3Connection(address, account: try await find(), limits: limits, find: find)

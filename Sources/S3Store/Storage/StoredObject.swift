@@ -30,8 +30,8 @@ struct StoredObject: Hashable, Sendable {
         guard let tag = EntityTag.value(head["etag"] ?? ""), let size = size ?? head.contentLength else { return nil }
         self.tag = tag
         self.size = size
-        modified = head["last-modified"].flatMap(Moment.header)
-        if let modified, let now = head["date"].flatMap(Moment.header) { isAged = now - modified >= 2 }
+        modified = head["last-modified"].flatMap(ServerTime.header)
+        if let modified, let now = head["date"].flatMap(ServerTime.header) { isAged = now - modified >= 2 }
         for (name, value) in head.headers {
             if name.hasPrefix(Self.prefix) { metadata[String(name.dropFirst(Self.prefix.count))] = value }
         }
@@ -51,15 +51,15 @@ struct StoredObject: Hashable, Sendable {
         return metadata.merging(["mtime": String(modified)]) { $1 }
     }
 
-    private var mode: UInt32? { metadata["mode"].flatMap { FileMode.parsed($0, isFolder: false) } }
+    private var mode: UInt32? { metadata["mode"].flatMap { ModeAndTimeText.parsed($0, isFolder: false) } }
 
     /// The attributes at a path according to the metadata; the time of the last write replaces a missing date.
     func attributes(isFolder: Bool) -> PathAttributes {
         var attributes = PathAttributes()
-        if !isSymlink, let mode = metadata["mode"].flatMap({ FileMode.parsed($0, isFolder: isFolder) }) {
+        if !isSymlink, let mode = metadata["mode"].flatMap({ ModeAndTimeText.parsed($0, isFolder: isFolder) }) {
             attributes.mode = UInt16(mode & 0o7777)
         }
-        if let date = metadata["mtime"].flatMap(FileMode.time) {
+        if let date = metadata["mtime"].flatMap(ModeAndTimeText.time) {
             attributes.modificationDate = date
         } else if !isFolder, let modified {
             attributes.modificationDate = Timestamp(seconds: modified, nanoseconds: 0)
@@ -82,8 +82,8 @@ struct StoredObject: Hashable, Sendable {
         _ former: [String: String], _ attributes: PathAttributes, type: UInt32
     ) -> [String: String] {
         var metadata = former
-        if let mode = attributes.mode { metadata["mode"] = FileMode.text(type | UInt32(mode & 0o7777)) }
-        if let date = attributes.modificationDate { metadata["mtime"] = FileMode.text(date) }
+        if let mode = attributes.mode { metadata["mode"] = ModeAndTimeText.text(type | UInt32(mode & 0o7777)) }
+        if let date = attributes.modificationDate { metadata["mtime"] = ModeAndTimeText.text(date) }
         if let mark = attributes.mark { metadata["replica"] = mark }
         if former["uid"] == nil { metadata["uid"] = String(geteuid()) }
         if former["gid"] == nil { metadata["gid"] = String(getegid()) }

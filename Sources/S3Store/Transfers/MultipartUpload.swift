@@ -84,7 +84,7 @@ struct MultipartUpload: Sendable {
                     let tag = EntityTag.value(part["ETag"]?.text ?? ""),
                     let size = part["Size"].flatMap({ HTTPHead.size($0.text) })
                 else { throw Self.strange(connection) }
-                found[number] = (tag, size, part["LastModified"].flatMap { Moment.listing($0.text) })
+                found[number] = (tag, size, part["LastModified"].flatMap { ServerTime.listing($0.text) })
             }
             guard root["IsTruncated"]?.text == "true" else { return found }
             // Pages must not go in circles.
@@ -178,7 +178,7 @@ extension S3Connection {
         let isEncoded = root["EncodingType"]?.text == "url"
         return root.children.compactMap { element in
             guard element.name == "Upload", let text = element["Key"]?.text,
-                let begun = element["Initiated"].flatMap({ Moment.listing($0.text) }), begun >= moment,
+                let begun = element["Initiated"].flatMap({ ServerTime.listing($0.text) }), begun >= moment,
                 Array(text.utf8) == key || isEncoded && PercentText.decoded(text, plusIsSpace: true) == key
             else { return nil }
             return element["UploadId"]?.text

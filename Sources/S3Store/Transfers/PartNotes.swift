@@ -56,11 +56,11 @@ final class PartNotes: Sendable {
 
     /// Without a folder.
     private let memory = Locked<[[UInt8]: Note]>([:], rank: .innermost)
-    private let notes: KeptNotes<Note>?
+    private let notes: PersistentNotes<Note>?
 
     /// - Parameter folder: The store's folder; nil to record nothing on the disk.
     init(folder: String?) {
-        notes = folder.map { KeptNotes(folder: $0 + "/parts") }
+        notes = folder.map { PersistentNotes(folder: $0 + "/parts") }
     }
 
     /// What is known of the parts of a key. If that can't be read, everything is sent.

@@ -13,7 +13,7 @@ struct SSHErrorMessages {
 
     private var lines: [String] {
         bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-            .map { PlainText.of(Array($0.prefix(300))) }.filter { !$0.allSatisfy { $0 == " " } }
+            .map { SanitizedText.of(Array($0.prefix(300))) }.filter { !$0.allSatisfy { $0 == " " } }
     }
 
     /// Why it ended.

@@ -119,7 +119,7 @@ struct SSHProcess {
     }
 
     private static func otherWords(_ bytes: [UInt8]) -> String {
-        "instead of an SFTP server, this answered: '\(PlainText.of(bytes))'; does a shell profile print text at login?"
+        "instead of an SFTP server, this answered: '\(SanitizedText.of(bytes))'; does a shell profile print text at login?"
     }
 
     @discardableResult

@@ -43,14 +43,14 @@ package struct UploadNotes: Sendable {
     /// The size of a part.
     let part: Int64
     private static let mostParts: Int64 = 1_000
-    private let notes: KeptNotes<Note>
+    private let notes: PersistentNotes<Note>
     /// The store's folder.
     let folder: String
 
     /// - Parameter folder: The store's folder.
     package init(folder: String, parted: Int64 = 32 << 20, part: Int64 = 16 << 20) {
         (self.folder, self.parted, self.part) = (folder, parted, part)
-        notes = KeptNotes(folder: folder + "/parts")
+        notes = PersistentNotes(folder: folder + "/parts")
     }
 
     func note(of path: [UInt8]) -> Note { notes.note(of: path) ?? Note() }

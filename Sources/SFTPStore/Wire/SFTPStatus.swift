@@ -39,6 +39,7 @@ struct SFTPStatus: Error, Hashable, Sendable {
     init(reading reader: inout FieldReader) throws(MalformedPacket) {
         code = Code(rawValue: try reader.uint32())
         // Servers before version 3 omit the message, and so do some current ones.
-        text = reader.isAtEnd ? "" : PlainText.of(String(decoding: try reader.string(), as: UTF8.self), longest: 200)
+        text =
+            reader.isAtEnd ? "" : SanitizedText.of(String(decoding: try reader.string(), as: UTF8.self), longest: 200)
     }
 }

@@ -115,7 +115,7 @@ package struct LoginFlow: Sendable {
         guard let url = URLComponents(string: text), url.host?.lowercased() == address.host, url.user == nil,
             url.percentEncodedPath.hasPrefix("/"), text.utf8.count <= 2_048,
             text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
-        else { throw .refused("the server redirects to \(PlainText.of(text, longest: 200))") }
+        else { throw .refused("the server redirects to \(SanitizedText.of(text, longest: 200))") }
         let query = url.percentEncodedQuery.map { "?\($0)" } ?? ""
         return "\(address.isSecure ? "https" : "http")://\(address.server)\(url.percentEncodedPath)\(query)"
     }

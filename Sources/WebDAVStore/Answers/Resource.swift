@@ -141,7 +141,7 @@ extension Resource {
             isFolder = property.children.contains { $0.name == "collection" && $0.namespace == Self.dav }
         case (Self.dav, "getcontentlength"): size = HTTPHead.size(text)
         case (Self.dav, "getetag"): tag = Tag(text)
-        case (Self.dav, "getlastmodified"): modified = Moment.header(text)
+        case (Self.dav, "getlastmodified"): modified = ServerTime.header(text)
         // Nextcloud sends negative numbers for "unlimited" and "unknown".
         case (Self.dav, "quota-available-bytes"): available = HTTPHead.size(text)
         case (Self.dav, "quota-used-bytes"): used = HTTPHead.size(text)
@@ -149,10 +149,10 @@ extension Resource {
         case (Self.cloud, "permissions"):
             if text.utf8.count <= 32, text.utf8.allSatisfy(PercentText.isAlphanumeric) { cloud.permissions = text }
         case (Self.own, "mode"):
-            if let mode = FileMode.parsed(text, isFolder: false), mode <= 0o7777 { note.mode = UInt16(mode) }
+            if let mode = ModeAndTimeText.parsed(text, isFolder: false), mode <= 0o7777 { note.mode = UInt16(mode) }
         case (Self.own, "mtime"):
             let parts = text.split(separator: " ")
-            if parts.count == 2, let date = FileMode.time(String(parts[0])) {
+            if parts.count == 2, let date = ModeAndTimeText.time(String(parts[0])) {
                 (note.date, note.dateOf) = (date, String(parts[1]))
             }
         default: break

@@ -171,7 +171,7 @@ final class WebDAVConnection: Sendable {
             switch error {
             case .contentsEndEarly: throw .contentsEndEarly
             case .unwanted: throw .unwanted
-            case .silent(let text): throw .silence("\(PlainText.of(text))")
+            case .silent(let text): throw .silence("\(SanitizedText.of(text))")
             default: throw .failure(ServerFailure(error))
             }
         }

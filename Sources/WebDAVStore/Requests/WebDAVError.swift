@@ -74,16 +74,16 @@ enum WebDAVError: Error {
         case .contentsEndEarly, .unwanted: return .cancelled
         case .strange: return .unreachable("the server's answer is not a valid WebDAV answer")
         case .complaint(let complaint):
-            let text = PlainText.of(complaint.words)
+            let text = SanitizedText.of(complaint.words)
             if complaint.isBusy { return .busy(complaint.pause ?? 1) }
             switch complaint.status {
             case 301, 302, 303, 307, 308:
                 return .refused(
-                    "the server redirects the folder to \(PlainText.of(complaint.location ?? "another place", longest: 200))"
+                    "the server redirects the folder to \(SanitizedText.of(complaint.location ?? "another place", longest: 200))"
                 )
             case 401: return .notAuthenticated("the server rejects this login")
             case 403: return .notAuthenticated("this login may not read the folder, or it is not a folder (\(text))")
-            case 404, 410: return .refused("there is no folder \(PlainText.of(address.description)) there")
+            case 404, 410: return .refused("there is no folder \(SanitizedText.of(address.description)) there")
             case 405, 501: return .refused("the server has no WebDAV there (\(text))")
             default: return .unreachable(text)
             }
@@ -97,7 +97,7 @@ enum WebDAVError: Error {
         case .unwanted: return .cancelled
         case .failure, .silence, .strange: return failure(address).storageError
         case .complaint(let complaint):
-            let text = PlainText.of("\(path): \(complaint.words)")
+            let text = SanitizedText.of("\(path): \(complaint.words)")
             switch complaint.status {
             case 401: return .notAuthenticated("the server no longer accepts this login")
             case 403: return isChange ? .refused(text) : .unavailable(text)

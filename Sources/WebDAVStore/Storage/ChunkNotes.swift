@@ -17,7 +17,7 @@ final class ChunkNotes: Sendable {
         /// The SHA-256 of each chunk that the server has, by its number, starting at 1.
         var hashes: [Int: String] = [:]
         /// When it was begun, in seconds since 1970.
-        var begun = Moment.now
+        var begun = ServerTime.localNow
     }
 
     /// Seconds after which a server may have removed chunks.
@@ -36,7 +36,7 @@ final class ChunkNotes: Sendable {
     /// The unfinished upload of a file of this size to this URL, or a new one.
     func note(of target: String, size: Int64, chunk: Int64) -> Note {
         notes.withLock { notes in
-            notes = notes.filter { (0...Self.longest).contains(Moment.now - $0.value.begun) }
+            notes = notes.filter { (0...Self.longest).contains(ServerTime.localNow - $0.value.begun) }
             if let note = notes[target], note.size == size, note.chunk == chunk { return note }
             return Note(name: "replica-\(UInt64.random(in: 0 ... .max))", target: target, size: size, chunk: chunk)
         }

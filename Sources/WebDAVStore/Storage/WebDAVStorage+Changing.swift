@@ -34,8 +34,10 @@ extension Resource.Note {
     /// The form in the store's own properties.
     var properties: [(name: String, value: String)] {
         var properties: [(name: String, value: String)] = []
-        if let mode { properties.append(("mode", FileMode.text(UInt32(mode & 0o7777)))) }
-        if let date, let dateOf { properties.append(("mtime", "\(FileMode.text(date)) \(Self.escaped(dateOf))")) }
+        if let mode { properties.append(("mode", ModeAndTimeText.text(UInt32(mode & 0o7777)))) }
+        if let date, let dateOf {
+            properties.append(("mtime", "\(ModeAndTimeText.text(date)) \(Self.escaped(dateOf))"))
+        }
         return properties
     }
 

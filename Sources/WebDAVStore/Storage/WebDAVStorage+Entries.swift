@@ -52,7 +52,7 @@ extension WebDAVConnection {
             }
             guard let resources = intake.finish(answer.head) else { throw .strange }
             if intake.isMissing { throw .complaint(WebDAVError.Complaint(status: 404)) }
-            return (resources, answer.head["date"].flatMap(Moment.header))
+            return (resources, answer.head["date"].flatMap(ServerTime.header))
         }
     }
 

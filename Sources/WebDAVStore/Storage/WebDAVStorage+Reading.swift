@@ -40,7 +40,7 @@ extension WebDAVStorage {
         let isExpected: @Sendable (HTTPHead, Int64) -> Bool = { head, size in
             Self.version(head, size, hasTags: hasTags) == version
         }
-        let intake = ContentIntake(range: range, sink: sink, isExpected: isExpected)
+        let intake = ContentReceiver(range: range, sink: sink, isExpected: isExpected)
         var request = WebDAVRequest("GET", path.names)
         if let range { request.headers.append(("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")) }
         request.sink = { bytes, head in intake.take(bytes, head) }
@@ -73,6 +73,6 @@ extension WebDAVStorage {
     private static func version(_ head: HTTPHead, _ size: Int64, hasTags: Bool) -> String {
         // If a server reports ETags only with contents, the time is compared, which both answers have.
         let tag = hasTags ? head["etag"].flatMap(Resource.Tag.init) : nil
-        return Resource.version(tag, modified: head["last-modified"].flatMap(Moment.header), size: size)
+        return Resource.version(tag, modified: head["last-modified"].flatMap(ServerTime.header), size: size)
     }
 }

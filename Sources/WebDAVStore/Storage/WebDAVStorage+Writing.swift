@@ -122,7 +122,8 @@ extension WebDAVStorage {
             let error = try await refused(error, path, isCreate: isCreate)
             guard contents.size > 0, error.request?.status == 500 else { throw error }
             // So lighttpd and nginx answer where their disk is full, and don't say that it is. Others may still fit.
-            throw .storage(.unavailable(PlainText.of("\(path): the server can't store it (500): its disk may be full")))
+            throw .storage(
+                .unavailable(SanitizedText.of("\(path): the server can't store it (500): its disk may be full")))
         }
     }
 

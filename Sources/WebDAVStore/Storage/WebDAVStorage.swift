@@ -39,7 +39,7 @@ package final class WebDAVStorage: PathStorage {
     ///   - chunks: How large files are sent if the server supports chunks.
     ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
     package static func open(
-        _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
+        _ address: WebDAVAddress, _ login: WebDAVLogin, memory: SavedAbilities<ServerAbilities>? = nil,
         abilities: ServerAbilities? = nil, timeLimit: Duration = .seconds(120),
         noticeTime: Duration = .seconds(1), chunks: ChunkLimits = ChunkLimits(), silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {

@@ -25,5 +25,5 @@ enum StoreTask {
     }
 
     /// Writes a line to standard output, always one: it may contain texts of a store.
-    static func say(_ line: String) { StandardOutput.write(Array("\(PlainText.of(Array(line.utf8)))\n".utf8)) }
+    static func say(_ line: String) { StandardOutput.write(Array("\(SanitizedText.of(Array(line.utf8)))\n".utf8)) }
 }

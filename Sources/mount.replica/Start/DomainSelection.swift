@@ -63,7 +63,7 @@ enum DomainSelection {
     /// The last part of the URL, with a number appended if the name is taken.
     private static func freshName(for store: StoreURL, in directories: [DomainDirectory]) throws -> DomainName {
         let last = store.rest.split(separator: "/").last.map(String.init) ?? store.scheme
-        let allowed = last.unicodeScalars.filter { $0 != ":" && $0 != "%" && PlainText.isHarmless($0) }
+        let allowed = last.unicodeScalars.filter { $0 != ":" && $0 != "%" && SanitizedText.isHarmless($0) }
         var stem = String(String.UnicodeScalarView(allowed.drop { $0 == "." || $0 == "-" || $0 == " " }).prefix(40))
         if stem.isEmpty { stem = store.scheme }
         for number in 1...1000 {

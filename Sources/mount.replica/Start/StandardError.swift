@@ -40,7 +40,7 @@ enum StandardError {
     private static func write(_ text: some StringProtocol) { write(text, to: [2, other]) }
 
     private static func write(_ text: some StringProtocol, to descriptors: [Int32]) {
-        let line = Array(PlainText.of(Array(text.utf8)).utf8) + [UInt8(ascii: "\n")]
+        let line = Array(SanitizedText.of(Array(text.utf8)).utf8) + [UInt8(ascii: "\n")]
         log.load()?.follow()
         for descriptor in descriptors where descriptor >= 0 {
             _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -58,6 +58,6 @@ struct NotifySocket: Sendable {
     /// `STATUS=TEXT`: names and paths may contain line breaks, which would begin another line.
     static func status(_ text: String) -> String {
         "STATUS="
-            + String(String.UnicodeScalarView(text.unicodeScalars.map { PlainText.isHarmless($0) ? $0 : "?" }))
+            + String(String.UnicodeScalarView(text.unicodeScalars.map { SanitizedText.isHarmless($0) ? $0 : "?" }))
     }
 }

@@ -46,7 +46,7 @@ private enum CompletionAnswer {
         return offered.sorted().compactMap { name in
             var status = stat()
             // A name that is not UTF-8 can't be found by its text. One with a line break would become two offers.
-            guard lstat(folder + name, &status) == 0, name.unicodeScalars.allSatisfy(PlainText.isHarmless) else {
+            guard lstat(folder + name, &status) == 0, name.unicodeScalars.allSatisfy(SanitizedText.isHarmless) else {
                 return nil
             }
             let isFolder = stat(folder + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

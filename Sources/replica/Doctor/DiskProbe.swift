@@ -23,7 +23,7 @@ enum DiskProbe {
     static func run() {
         guard CommandLine.argc > 2, let word = CommandLine.unsafeArgv[2] else { return }
         let path = FilePath(platformString: word)
-        if !AttributeSupport.isThere(at: path) { Output.line("no attributes") }
+        if !XattrSupport.isThere(at: path) { Output.line("no attributes") }
         if access(word, W_OK | X_OK) != 0 { Output.line(errno == EROFS ? "read-only" : "not writable") }
     }
 }

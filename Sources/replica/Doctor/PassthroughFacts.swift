@@ -49,7 +49,7 @@ struct PassthroughFacts {
 
     /// Whether the kernel gives it CAP_SYS_ADMIN: `struct vfs_cap_data` with the flag of effective capabilities.
     private static func mayAdminister(_ path: String) -> Bool {
-        guard let data = AttributeSupport.value(of: "security.capability", at: FilePath(path)), data.count >= 8 else {
+        guard let data = XattrSupport.value(of: "security.capability", at: FilePath(path)), data.count >= 8 else {
             return false
         }
         // Little-endian: the flags are in the first byte, the permitted capabilities begin at the fifth.

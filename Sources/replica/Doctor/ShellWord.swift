@@ -6,7 +6,7 @@ enum ShellWord {
     /// The bytes as one word of a shell: a path may contain any bytes.
     static func quoted(_ bytes: [UInt8]) -> String {
         let text = String(validating: bytes, as: UTF8.self)
-        guard let text, text.unicodeScalars.allSatisfy(PlainText.isHarmless) else { return escaped(bytes) }
+        guard let text, text.unicodeScalars.allSatisfy(SanitizedText.isHarmless) else { return escaped(bytes) }
         let plain = text.unicodeScalars.allSatisfy {
             $0.isASCII
                 && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || "._-/+@=,:%".unicodeScalars.contains($0))

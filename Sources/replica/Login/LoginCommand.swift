@@ -25,13 +25,13 @@ struct Login: ParsableCommand {
         PrivateMemory.close()
         let isPage = ["https://", "http://"].contains { url.lowercased().hasPrefix($0) }
         guard let file else {
-            let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
+            let login = try isPage ? GrantedLogin.ask(url).login() : LoginPrompt.ask(Self.store(url))
             return try keep(login)
         }
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(file))
         // Before the user is asked: an existing file is not replaced.
         let output = try NewSecretFile(path)
-        let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
+        let login = try isPage ? GrantedLogin.ask(url).login() : LoginPrompt.ask(Self.store(url))
         try output.write(login.secrets)
         Output.line("The login is in \(Format.path(path)).")
         hint(login, " --credentials \(ShellWord.quoted(path))")

@@ -17,7 +17,7 @@ struct Logout: ParsableCommand {
             (text, last) = (domain.record.store, DomainLogin.place(state: domain.state))
         }
         let url = try Login.store(text)
-        guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, AskedLogin.none(url)) }
+        guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, LoginPrompt.none(url)) }
         guard let removed = try Logins.own?.forget(place, last: last) else {
             throw ControlFailure(.failed, "no login is saved for \(place)")
         }

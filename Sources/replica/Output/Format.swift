@@ -79,7 +79,7 @@ enum Format {
     static func line(_ text: String) -> String { harmless(text, except: "\t") }
 
     private static func harmless(_ text: String, except kept: Unicode.Scalar? = nil) -> String {
-        let scalars = text.unicodeScalars.map { PlainText.isHarmless($0) || $0 == kept ? $0 : "?" }
+        let scalars = text.unicodeScalars.map { SanitizedText.isHarmless($0) || $0 == kept ? $0 : "?" }
         return String(String.UnicodeScalarView(scalars))
     }
 

@@ -7,9 +7,9 @@ import Threads
 
 /// Keeps `rclone rcd` running as long as it is needed: starts it for a request, and restarts it after it dies, with
 /// pauses.
-package final class RcloneServer: Sendable {
+package final class RcloneRunner: Sendable {
     private struct State {
-        var run: RcloneRun?
+        var run: RcloneProcess?
         /// Awaited by all requests that arrive while it starts.
         var start: Task<Result<Void, ServerFailure>, Never>?
         /// Starts since the last stable run.
@@ -76,11 +76,11 @@ package final class RcloneServer: Sendable {
         return Self.death(end)
     }
 
-    private static func death(_ end: RcloneRun.End) -> ServerFailure {
+    private static func death(_ end: RcloneProcess.End) -> ServerFailure {
         .unreachable(end.lastLine.isEmpty ? "rclone has died" : "rclone has died: \(end.lastLine)")
     }
 
-    private func note(_ end: RcloneRun.End, _ state: inout State) {
+    private func note(_ end: RcloneProcess.End, _ state: inout State) {
         (state.run, state.trouble) = (nil, Self.death(end))
         if .now - state.began >= Self.steady { (state.failures, state.pausedUntil) = (0, nil) } else { pause(&state) }
     }
@@ -118,7 +118,7 @@ package final class RcloneServer: Sendable {
     }
 
     /// Waits until it answers, and checks whether it can be used.
-    private func greet(_ run: RcloneRun) async throws(ServerFailure) {
+    private func greet(_ run: RcloneProcess) async throws(ServerFailure) {
         let begin = ContinuousClock.now
         let connection = RcloneConnection(client: client)
         var version: RcloneVersion?

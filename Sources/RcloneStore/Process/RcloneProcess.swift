@@ -5,7 +5,7 @@ import Threads
 
 /// One run of rclone. The thread that starts it also waits for its end, because the kernel ends the child together with
 /// that thread.
-final class RcloneRun: Sendable {
+final class RcloneProcess: Sendable {
     /// The result of the run.
     struct End: Hashable, Sendable {
         /// The status of waitpid(2); nil if it could not be started.
@@ -76,7 +76,7 @@ final class RcloneRun: Sendable {
             kill(-child.identifier, SIGKILL)
             state.process = 0
             state.end = End(
-                status: child.reap(), output: PlainText.of(output),
+                status: child.reap(), output: SanitizedText.of(output),
                 words: String(decoding: errors, as: UTF8.self))
         }
     }
@@ -97,7 +97,7 @@ final class RcloneRun: Sendable {
     }
 }
 
-extension RcloneRun.End {
+extension RcloneProcess.End {
     /// The last line of its messages, for the user.
     var lastLine: String {
         let lines = words.split(whereSeparator: \.isNewline)
@@ -107,6 +107,6 @@ extension RcloneRun.End {
         for mark in ["CRITICAL: ", "ERROR : ", "NOTICE: "] {
             if let range = line.firstRange(of: mark) { line = line[range.upperBound...] }
         }
-        return PlainText.of(RcloneError.Complaint.withoutQueries(String(line)), longest: 300)
+        return SanitizedText.of(RcloneError.Complaint.withoutQueries(String(line)), longest: 300)
     }
 }

@@ -1,5 +1,5 @@
 /// Makes the text of a program or a server safe for a log or a terminal.
-package enum PlainText {
+package enum SanitizedText {
     /// One line without control characters; invalid UTF-8 becomes U+FFFD.
     package static func of(_ bytes: [UInt8]) -> String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in

@@ -3,7 +3,7 @@ import Glibc
 package import SystemPackage
 
 /// Whether a filesystem keeps extended attributes.
-package enum AttributeSupport {
+package enum XattrSupport {
     /// Whether attributes of the `user.` namespace are kept at this path; reads one and sets none.
     package static func isThere(at path: FilePath) -> Bool {
         getxattr(path.string, "user.replica.doctor", nil, 0) >= 0 || errno != ENOTSUP

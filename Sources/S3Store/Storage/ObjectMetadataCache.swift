@@ -3,7 +3,7 @@ import Threads
 
 /// Caches the metadata of listed objects. A listing has no metadata, and requesting it for each object in each listing
 /// would be too expensive. An entry is valid for one state of an object, as the listing shows it.
-final class KnownObjects: Sendable {
+final class ObjectMetadataCache: Sendable {
     struct Note: Hashable, Sendable {
         var tag: String
         var size: Int64

@@ -2,7 +2,7 @@ internal import HTTPClient
 package import ReplicaModel
 
 /// Modes and times in the form of s3fs and rclone.
-package enum FileMode {
+package enum ModeAndTimeText {
     /// Octal with a leading zero, which both read: s3fs because of the zero, rclone always.
     package static func text(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
 

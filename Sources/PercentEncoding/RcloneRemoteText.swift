@@ -1,6 +1,6 @@
 /// A remote in rclone's syntax, `remote,name=value,name='va:lue':path`, with or without leading colons. A value may be
 /// in quotes, within which a doubled quote is a literal one.
-package struct RemoteText {
+package struct RcloneRemoteText {
     /// The remote, without its colons and its settings.
     package private(set) var name = ""
     /// The end of the part that could be parsed.

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Times in the formats of servers, in seconds since 1970.
-package enum Moment {
+package enum ServerTime {
     /// The format of signatures: `20130524T000000Z`.
     package static func stamp(_ seconds: Int64) -> String { text(seconds, "%Y%m%dT%H%M%SZ") }
 
@@ -20,8 +20,8 @@ package enum Moment {
         return seconds(day[0], month - 1, day[2], words[1])
     }
 
-    /// By this machine's clock.
-    package static var now: Int64 { Int64(time(nil)) }
+    /// The time of this machine's clock.
+    package static var localNow: Int64 { Int64(time(nil)) }
 
     private static func text(_ seconds: Int64, _ format: String) -> String {
         var moment = time_t(seconds)

@@ -4,7 +4,7 @@ package import ReplicaModel
 internal import Threads
 
 /// Receives an answer that is a file's content, or a range of it.
-package final class ContentIntake: Sendable {
+package final class ContentReceiver: Sendable {
     private struct State {
         var position: Int64?
         var failure: PathStorageError?

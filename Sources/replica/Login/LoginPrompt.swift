@@ -2,7 +2,7 @@ import Glibc
 import ReplicaControl
 
 /// Asks at the terminal for the login that a store requires.
-enum AskedLogin {
+enum LoginPrompt {
     /// - Throws: `usage` if there is no terminal, `interrupted` if the user gives up.
     static func ask(_ url: StoreURL) throws -> StoreLogin {
         guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, none(url)) }

@@ -2,7 +2,7 @@ import Glibc
 import HTTPClient
 
 /// A configuration file of Amazon's tools: `~/.aws/credentials` or `~/.aws/config`.
-struct ProfileFile {
+struct AWSProfileFile {
     /// Values by lower-case name, by section.
     let sections: [String: [String: String]]
 

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A storage's notes about its paths, which outlive the process: a file for each in a folder. They may be lost at any time.
-package struct KeptNotes<Note: Codable & Sendable>: Sendable {
+package struct PersistentNotes<Note: Codable & Sendable>: Sendable {
     /// The maximum number of notes; the oldest are forgotten.
     private static var most: Int { 1_000 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPClient
 
 /// The observed features of a server, saved in a file of the store: a store is opened often, and its user waits for it.
-package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
+package struct SavedAbilities<Abilities: Codable & Sendable>: Sendable {
     /// The store's folder.
     package let folder: String
     private var path: String { folder + "/abilities.json" }
@@ -27,14 +27,14 @@ package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
         // If the file can't be read, the server is tested again.
         guard let data = try? Data(contentsOf: URL(filePath: path)),
             let note = try? JSONDecoder().decode(Note.self, from: data), note.server == server,
-            (0...Self.longest).contains(Moment.now - note.moment)
+            (0...Self.longest).contains(ServerTime.localNow - note.moment)
         else { return nil }
         return note.abilities
     }
 
     /// Saves what was observed; a failure to write is ignored.
     package func note(_ abilities: Abilities, of server: String) {
-        let note = Note(server: server, abilities: abilities, moment: Moment.now)
+        let note = Note(server: server, abilities: abilities, moment: ServerTime.localNow)
         guard let data = try? JSONEncoder().encode(note) else { return }
         try? data.write(to: URL(filePath: path), options: .atomic)
     }

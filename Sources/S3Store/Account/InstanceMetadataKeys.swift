@@ -4,7 +4,7 @@ import HTTPStorage
 
 /// The keys of the role that a virtual machine has, from its metadata service: Amazon's, version 2 ("Use the Instance Metadata
 /// Service to access instance metadata"), or a service like it. They expire after some hours; then they are asked for again.
-enum MachineKeys {
+enum InstanceMetadataKeys {
     private static let usual = "http://169.254.169.254"
     private static let path = "/latest/meta-data/iam/security-credentials/"
 
