@@ -12,7 +12,7 @@ struct sync_latency {
 };
 
 enum {
-    /// So many in a row must have been quick.
+    /// The number of syncs in a row that must have been quick.
     SYNC_COUNT = 8,
     /// A sync below this is quick, in nanoseconds; one far above it delays others if it runs on the ring's own thread.
     SYNC_QUICK = 300 * 1000, SYNC_SLOW = 1000 * 1000,

@@ -23,8 +23,8 @@ static int open_mount(const char *path, const struct cmount_identity *wanted) {
     return error ? -error : found.number == wanted->number ? -EINVAL : -ESTALE;
 }
 
-/// Unmounts it unless it is in use. A descriptor of its own would be a use, so that of the folder above is held, in which
-/// only processes of other mount namespaces can rename a mountpoint.
+/// Unmounts it unless it is in use. An open descriptor of the mount itself would count as a use, so a descriptor of the parent folder
+/// is held instead: only processes of other mount namespaces can rename a mountpoint there.
 static int unmount_unused(const char *path, const struct cmount_identity *wanted) {
     const char *name = strrchr(path, '/') + 1;
     char *folder = strndup(path, (size_t)(name - path));

@@ -2,7 +2,7 @@
 #include "CFuse.h"
 #include "clock.h"
 #include "sync_latency.h"
-#include "hooks.h"
+#include "libfuse_hooks.h"
 #include "rings/rings.h"
 #include "service.h"
 #include "sched_slice.h"

@@ -29,7 +29,7 @@ extension DomainFileSystem {
 
     /// A node's attributes. If its file was replaced, those of the item's current file, as long as it is open: whatever
     /// the kernel then allows, it fails with ESTALE.
-    private func entry(of node: NodeID) throws(ReplicaError) -> ReplicaModel.Entry {
+    private func entry(of node: NodeID) throws(ReplicaError) -> KernelEntry {
         do throws(ReplicaError) {
             return try replica.attributes(of: NodeNumber.item(node))
         } catch .errno(.stale) where inodes.isOpen(node) {
@@ -47,7 +47,7 @@ extension DomainFileSystem {
     ) {
         let ticket = ownCalls.ticket(of: context.pid)
         let file = handle.flatMap { files[$0] }
-        answer(context, reply) { [self] () throws(ReplicaError) -> ReplicaModel.Entry in
+        answer(context, reply) { [self] () throws(ReplicaError) -> KernelEntry in
             if let ticket {
                 guard let entry = try replica.performPresented(ticket, on: NodeNumber.number(node)) else {
                     throw .errno(.noSuchFileOrDirectory)
@@ -62,7 +62,7 @@ extension DomainFileSystem {
 
     private func setAttributes(
         _ changes: AttributeChanges, of item: KernelItem, _ file: OpenedItem?, _ writer: WriterPrivileges
-    ) throws(ReplicaError) -> ReplicaModel.Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         var change = AttributeChange()
         change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
         change.user = changes.uid

@@ -2,7 +2,7 @@ internal import FuseMount
 internal import ReplicaModel
 
 extension FuseMount.Entry {
-    init(_ entry: ReplicaModel.Entry) {
+    init(_ entry: KernelEntry) {
         self.init(
             node: NodeNumber.of(entry.number, generation: entry.generation), attributes: Attributes(entry.status),
             entryTimeout: CacheTimeout.long, attributeTimeout: entry.timeout)

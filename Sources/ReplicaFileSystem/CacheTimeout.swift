@@ -9,7 +9,7 @@ enum CacheTimeout {
     static let tick = 0.001
 }
 
-extension ReplicaModel.Entry {
+extension KernelEntry {
     /// How long the status may be cached, in seconds: not at all if a write that we don't see may clear its set-ID
     /// bits.
     var timeout: Double {

@@ -45,7 +45,7 @@ struct FolderPage {
     /// How many of ``lines`` are `.` and `..`.
     private(set) var dots = 0
     /// The replica's entries for the others, in order.
-    var entries: [ReplicaModel.Entry?] = []
+    var entries: [KernelEntry?] = []
     private var room: Int
     private let headerSize: Int
 

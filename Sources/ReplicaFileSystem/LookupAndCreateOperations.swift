@@ -81,7 +81,7 @@ extension DomainFileSystem {
     /// Creates an entry with `operation`, or carries out the remote change that the daemon's own request stands for.
     private func make(
         _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, _ reply: consuming EntryReply,
-        _ operation: @escaping @Sendable (FileName, KernelItem) throws(ReplicaError) -> ReplicaModel.Entry
+        _ operation: @escaping @Sendable (FileName, KernelItem) throws(ReplicaError) -> KernelEntry
     ) {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)

@@ -91,7 +91,7 @@ extension DomainFileSystem {
 
     private func createFile(
         _ name: FileName, _ parent: KernelItem, _ mode: UInt32, _ options: OpenOptions, _ caller: Caller
-    ) throws(ReplicaError) -> (ReplicaModel.Entry, OpenFile) {
+    ) throws(ReplicaError) -> (KernelEntry, OpenFile) {
         do throws(ReplicaError) {
             return try replica.createFile(
                 name, in: parent, mode: UInt16(truncatingIfNeeded: mode & 0o7777),

@@ -18,7 +18,7 @@ extension Replica {
     package func seen() -> [Seen] {
         var found: [Seen] = []
         func walk(_ folder: ItemNumber, _ path: String) {
-            // A folder that is not listed has nothing to see yet.
+            // Nothing of a folder that is not listed is visible yet.
             guard let entries = try? entries(of: folder) else { return }
             for entry in entries.sorted(by: { $0.name < $1.name }) {
                 let here = path + entry.name.description

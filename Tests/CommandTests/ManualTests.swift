@@ -102,7 +102,7 @@ import Testing
 
     @Test func everyEntryOfAStateIsExplained() throws {
         let files = Set(try Self.page("replica-domains.5").compactMap { $0.firstMatch(of: #/^\.It Pa (\S+)$/#)?.1 })
-        for entry in StateEntry.allCases { #expect(files.contains(entry.rawValue[...]), "\(entry)") }
+        for entry in StateFileName.allCases { #expect(files.contains(entry.rawValue[...]), "\(entry)") }
         for name in [ControlSocket.name, MountRecord.name] { #expect(files.contains(name.string[...]), "\(name)") }
     }
 

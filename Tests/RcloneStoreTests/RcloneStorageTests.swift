@@ -272,7 +272,7 @@ import Threads
     /// An incomplete copy is removed before the next start.
     @Test func theOutboxKeepsNoPartialFile() throws {
         let state = try RcloneRemote.state()
-        let outbox = try Outbox(state: state)
+        let outbox = try OutgoingFiles(state: state)
         let path = state + "/file"
         try "text".write(toFile: path, atomically: false, encoding: .utf8)
         // A file with a second name is copied, and this descriptor is not readable.
@@ -287,9 +287,9 @@ import Threads
     /// Files that a dead run was about to send are removed by the next run.
     @Test func theOutboxStartsEmpty() throws {
         let state = try RcloneRemote.state()
-        _ = try Outbox(state: state)
+        _ = try OutgoingFiles(state: state)
         try "text".write(toFile: state + "/outbox/u7", atomically: false, encoding: .utf8)
-        _ = try Outbox(state: state)
+        _ = try OutgoingFiles(state: state)
         #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/outbox") == ["nothing"])
     }
 

@@ -60,9 +60,9 @@ int cfuse_session_mount(
 /// Makes any fault terminate this process immediately, with a line on standard error and 128 plus the signal's number
 /// as its status. A core dump would wait for all threads, and one of them may wait for this process's own mount.
 void cfuse_end_at_faults(void);
-/// Has that line written to a descriptor too, which stays open.
+/// Also writes that line to a descriptor, which stays open.
 void cfuse_report_faults_to(int descriptor);
-/// Makes that work for a stack overflow of this thread too.
+/// Does the same if this thread overflows its stack.
 void cfuse_prepare_thread_for_faults(void);
 
 // The request that this thread is serving

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "ring_entry.h"
-#include "hooks.h"
+#include "libfuse_hooks.h"
 #include "ring.h"
 #include "service.h"
 #include <pthread.h>

@@ -4,7 +4,7 @@ internal import SystemPackage
 /// The program that registers backing files for an unprivileged daemon.
 struct BackingFileRegistrar {
     private enum Phase {
-        /// It was not needed yet.
+        /// Not started: it was not needed yet.
         case new
         case running(cfuse_registrar)
         /// The program does not exist, or has ended.

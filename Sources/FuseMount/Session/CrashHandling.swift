@@ -12,6 +12,6 @@ package enum CrashHandling {
         cfuse_end_at_faults()
     }
 
-    /// Has that line written to a descriptor too, which stays open: of a log, where standard error is another place.
+    /// Also writes that line to a descriptor, which stays open: a log that is not standard error.
     package static func report(to descriptor: Int32) { cfuse_report_faults_to(descriptor) }
 }

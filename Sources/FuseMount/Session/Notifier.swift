@@ -111,7 +111,7 @@ public final class Notifier: Sendable {
         }
     }
 
-    /// Errors mean that the kernel doesn't know, or that the mount is gone.
+    /// Errors mean that the kernel doesn't know the node or the name, or that the mount is gone.
     private func send(_ message: Message, to handle: OpaquePointer?) {
         switch message {
         case .inode(let node, let offset, let length):

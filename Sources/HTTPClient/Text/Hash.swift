@@ -27,7 +27,7 @@ package enum Hash {
         return hash.finish()
     }
 
-    /// MD5, which protects nothing: servers derive ETags from it. Nil if libcrypto forbids it (FIPS).
+    /// MD5, which is not used for security: servers derive ETags from it. Nil if libcrypto forbids it (FIPS).
     package static func ofETags(_ bytes: [UInt8]) -> [UInt8]? {
         var hash = [UInt8](repeating: 0, count: 16)
         var count: UInt32 = 0

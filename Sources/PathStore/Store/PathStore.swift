@@ -18,7 +18,7 @@ package final class PathStore: RemoteStore {
     let locks = PathLocks()
     /// Allows one comparison at a time.
     let comparing = PathLocks()
-    let attention: Locked<Attention>
+    let activity: Locked<RecentActivity>
     let rootMemory: Locked<RootMemory>
     /// The intents of calls in flight in this process.
     let underWay = Locked<Set<Int64>>([])
@@ -37,7 +37,7 @@ package final class PathStore: RemoteStore {
         self.options = options
         self.folder = folder
         table = try PathTable(path: folder + "/store.db")
-        attention = Locked(Attention())
+        activity = Locked(RecentActivity())
         rootMemory = Locked(try Self.rememberedRoot(table))
         // It is unknown how long ago an unsettled version was seen: the time starts now.
         let now = options.now()

@@ -38,7 +38,7 @@ final class RcloneProcess: Sendable {
     /// Its process ID; 0 if it has none.
     var process: pid_t { state.withLock { $0.process } }
 
-    /// Sends it a signal, even if it is only about to start.
+    /// Sends it a signal. If it is only about to start, it is killed as soon as it has started.
     func stop(_ signal: Int32) {
         state.withLock { state in
             state.isToEnd = true

@@ -65,7 +65,7 @@ extension RcloneStorage {
         }
     }
 
-    /// Checks it for a limited time: rclone lists all of the root for it, and the daemon waits ten seconds for a store to open. A
+    /// The same check with a time limit: rclone lists all of the root for it, and the daemon waits ten seconds for a store to open. A
     /// folder that is missing is found by the first call then.
     func expectRoot(within timeLimit: Duration) async throws(RcloneError) {
         let failure = await inTime(timeLimit, otherwise: nil) { () async -> RcloneError? in

@@ -42,7 +42,7 @@ extension RcloneStorage {
         }
     }
 
-    private func parcel(_ contents: ItemContents, _ time: Timestamp?) async throws(CallError) -> Outbox.Parcel {
+    private func parcel(_ contents: ItemContents, _ time: Timestamp?) async throws(CallError) -> OutgoingFiles.Parcel {
         let outbox = outbox
         let made = await disk.run { () throws(Never) in
             Result { () throws(RcloneError) in try outbox.parcel(contents, time) }
@@ -80,7 +80,9 @@ extension RcloneStorage {
     }
 
     /// Sends a file by rclone, which makes sure that an incomplete file is invisible or has another name.
-    func send(_ parcel: Outbox.Parcel, to path: StoragePath, _ contents: ItemContents? = nil) async throws(CallError) {
+    func send(_ parcel: OutgoingFiles.Parcel, to path: StoragePath, _ contents: ItemContents? = nil)
+        async throws(CallError)
+    {
         var input = RcloneInput(from: (parcel.folder, parcel.name), to: (root, text(path)))
         var config = RcloneInput.Config()
         // Also if the time and the size are the same.
@@ -98,7 +100,7 @@ extension RcloneStorage {
 
     /// Sends a new file under a temporary name, and checks again before it gets its own.
     private func sendAside(
-        _ parcel: Outbox.Parcel, _ path: StoragePath, _ contents: ItemContents
+        _ parcel: OutgoingFiles.Parcel, _ path: StoragePath, _ contents: ItemContents
     ) async throws(CallError) {
         let aside = (path.parent ?? .root).appending(TemporaryName.made(ServerTime.localNow))
         underWay.withLock { _ = $0.insert(aside) }
@@ -118,7 +120,7 @@ extension RcloneStorage {
     private static let quick: Int64 = 1 << 30
 
     /// The hash of the sent content, in the remote's form; nil if there is none.
-    private func hash(of parcel: Outbox.Parcel, _ size: Int64) async -> String? {
+    private func hash(of parcel: OutgoingFiles.Parcel, _ size: Int64) async -> String? {
         guard let kind = abilities.hash, size <= Self.quick else { return nil }
         var input = RcloneInput(parcel.folder, parcel.name)
         input.hashType = kind

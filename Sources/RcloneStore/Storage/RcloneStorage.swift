@@ -15,7 +15,7 @@ package final class RcloneStorage: PathStorage {
     let root: String
     let listings = OpenListings()
     /// The files that rclone sends.
-    let outbox: Outbox
+    let outbox: OutgoingFiles
     let disk = DiskQueue("replica.rclone")
     /// Internal files that could not be removed yet.
     let leftovers = Locked<Set<StoragePath>>([])
@@ -31,7 +31,8 @@ package final class RcloneStorage: PathStorage {
     let mostItems: Int
 
     private init(
-        _ connection: RcloneConnection, _ abilities: RemoteAbilities, root: String, settings: String, outbox: Outbox,
+        _ connection: RcloneConnection, _ abilities: RemoteAbilities, root: String, settings: String,
+        outbox: OutgoingFiles,
         mostItems: Int
     ) {
         (self.connection, self.abilities, self.root) = (connection, abilities, root)
@@ -59,7 +60,8 @@ package final class RcloneStorage: PathStorage {
             let paths: RclonePaths = try await connection.ask("config/paths", RcloneInput())
             let abilities = RemoteAbilities(info, setsTimes: setsTimes)
             let storage = RcloneStorage(
-                connection, abilities, root: address.root, settings: paths.config, outbox: try Outbox(state: state),
+                connection, abilities, root: address.root, settings: paths.config,
+                outbox: try OutgoingFiles(state: state),
                 mostItems: mostItems)
             try await storage.expectRoot(within: timeLimit)
             return storage
@@ -93,39 +95,6 @@ package final class RcloneStorage: PathStorage {
                 return figures.usage
             }
         }
-    }
-
-    // MARK: Names
-
-    /// The prefix of the store's internal files, and the suffix of files that rclone has not written completely.
-    static let (ownPrefix, partialSuffix) = (TemporaryName.prefix, TemporaryName.suffix)
-    /// The file that keeps an empty folder, if the remote has no empty folders.
-    static let folderMark = FileName(".replica-folder")
-
-    static func isOwn(_ name: FileName) -> Bool {
-        name == folderMark || TemporaryName.isOne(name)
-    }
-
-    /// A path in rclone's form.
-    func text(_ path: StoragePath) -> String { path.names.map(\.description).joined(separator: "/") }
-
-    /// Why a path is not possible; nil if it is.
-    func refusal(of path: StoragePath) -> String? {
-        for name in path.names {
-            if Self.isOwn(name) { return "names with \(Self.partialSuffix) and \(Self.folderMark) are reserved" }
-            if String(validating: name.bytes, as: UTF8.self) == nil {
-                return "rclone accepts only UTF-8 names"
-            }
-            // rclone lists them as other characters.
-            if name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                return "rclone does not accept control characters in names"
-            }
-            // rclone's escape character for replaced characters; on a disk it is doubled.
-            if name.description.unicodeScalars.contains("\u{201B}") {
-                return "rclone does not accept \u{201B} in names, which is its escape character"
-            }
-        }
-        return nil
     }
 
     // MARK: Calls

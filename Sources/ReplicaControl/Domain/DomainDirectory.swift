@@ -33,7 +33,7 @@ package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
     init(place: FilePath, _ error: any Error) {
         self.place = place
         isOfRecord = error is DecodingError
-        reason = error is DecodingError ? "\(StateEntry.record.rawValue) is damaged" : "\(error)"
+        reason = error is DecodingError ? "\(StateFileName.record.rawValue) is damaged" : "\(error)"
     }
 
     package var description: String { "\(place) can't be read: \(reason)" }
@@ -103,7 +103,7 @@ package struct DomainDirectory: Sendable {
         let state = FilePath(platformString: resolved)
         // A domain's tree is created last: without a tree, an import was interrupted and may be tried again.
         var tree = stat()
-        guard lstat(state.appending(StateEntry.tree.rawValue).string, &tree) == 0 else {
+        guard lstat(state.appending(StateFileName.tree.rawValue).string, &tree) == 0 else {
             // Without permission nothing is known about it.
             let reason = Errno(rawValue: errno)
             if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
@@ -111,7 +111,9 @@ package struct DomainDirectory: Sendable {
         }
         try StateTrust.checkAbove(state)
         try StateTrust.check(state)
-        guard let json = try FileBytes.readIfPresent(state.appending(StateEntry.record.rawValue)) else { return nil }
+        guard let json = try FileBytes.readIfPresent(state.appending(StateFileName.record.rawValue)) else {
+            return nil
+        }
         return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))
     }
 

@@ -37,7 +37,7 @@ package enum StateTrust {
     /// Checks the state and the entries that a daemon opens. Missing entries are created by the daemon.
     /// - Parameter state: A path without links, except for the part to be checked.
     package static func check(_ state: FilePath) throws(StateTrustError) {
-        let parts: [(StateEntry?, Part)] = [
+        let parts: [(StateFileName?, Part)] = [
             (nil, .state), (.staging, .folder), (.kept, .folder), (.deleted, .folder), (.tree, .tree),
             (.record, .file), (.database, .file), (.mark, .file), (.lock, .file), (.removal, .file),
         ]

@@ -7,7 +7,7 @@ package struct PresentationTicket: Sendable, Hashable {
 struct Presentations {
     private struct Waiting {
         var ticket: PresentationTicket
-        var carryOut: (Tree) -> Result<Entry?, ReplicaError>
+        var carryOut: (Tree) -> Result<KernelEntry?, ReplicaError>
     }
 
     private var waiting: [ItemPlace: Waiting] = [:]
@@ -52,7 +52,7 @@ struct Presentations {
     }
 
     /// Nil if another change waits there.
-    mutating func add(_ key: ItemPlace, _ carryOut: @escaping (Tree) -> Result<Entry?, ReplicaError>)
+    mutating func add(_ key: ItemPlace, _ carryOut: @escaping (Tree) -> Result<KernelEntry?, ReplicaError>)
         -> PresentationTicket?
     {
         guard waiting[key] == nil else { return nil }
@@ -63,7 +63,9 @@ struct Presentations {
     }
 
     /// Nil for an abandoned call: the change that waits there now belongs to a later one.
-    mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Entry?, ReplicaError>)? {
+    mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> (
+        (Tree) -> Result<KernelEntry?, ReplicaError>
+    )? {
         guard waiting[key]?.ticket == ticket else { return nil }
         return waiting.removeValue(forKey: key)?.carryOut
     }

@@ -6,7 +6,7 @@ extension Tree {
     func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.inodeNumber) }
 
     /// What the kernel gets as the answer to its request for a call, with one more reference to a created item.
-    fileprivate func answer(_ call: PresentedCall, _ node: Node?) throws(ReplicaError) -> Entry? {
+    fileprivate func answer(_ call: PresentedCall, _ node: Node?) throws(ReplicaError) -> KernelEntry? {
         guard let node else { return nil }
         switch call {
         case .makeFile, .makeFolder, .makeSymlink: return try refer(to: node)
@@ -27,7 +27,7 @@ extension Replica {
     /// - Throws: ENOENT if no change is waiting there, and the errors of the change.
     package func performPresented(
         _ ticket: PresentationTicket, _ name: FileName, in folder: ItemNumber
-    ) throws(ReplicaError) -> Entry? {
+    ) throws(ReplicaError) -> KernelEntry? {
         let key = ItemPlace(folder: folder, name: name)
         return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let carryOut = tree.presentations.take(ticket, key) else { throw .errno(.noSuchFileOrDirectory) }
@@ -38,7 +38,7 @@ extension Replica {
     /// The same for a request that names an item itself, such as setattr.
     package func performPresented(
         _ ticket: PresentationTicket, on number: ItemNumber
-    ) throws(ReplicaError) -> Entry? {
+    ) throws(ReplicaError) -> KernelEntry? {
         try performPresented(ticket, FileName(""), in: number)
     }
 
@@ -92,7 +92,7 @@ extension Replica {
     ) throws(ReplicaError) -> Bool {
         let key = call.places[0]
         let outcome = Locked<(error: ReplicaError?, isStale: Bool)>((nil, false))
-        let carryOut: (Tree) -> Result<Entry?, ReplicaError> = { tree in
+        let carryOut: (Tree) -> Result<KernelEntry?, ReplicaError> = { tree in
             let made = Result { () throws(ReplicaError) in try change(tree) }
             let answer = made.flatMap { node in Result { () throws(ReplicaError) in try tree.answer(call, node) } }
             var isStale = tree.presentations.spreadUnreported(call.places)

@@ -1,6 +1,6 @@
 internal import Threads
 
-/// Failures of the store as a whole, and of this computer: while there is one, nothing is sent.
+/// Failures of the store as a whole: while there is one, nothing is sent.
 extension SyncEngine {
     /// Stops all sending for a while.
     /// - Parameter isOfRecognition: Whether the failure comes from the recognition of the store. While the store is not
@@ -9,10 +9,8 @@ extension SyncEngine {
         noteFailure(code: error.code, error.message, isOfRecognition: isOfRecognition)
     }
 
-    /// The same for a failure of this computer.
-    func noteTrouble(_ trouble: LocalStateFailure) { noteFailure(code: Failure.state, trouble.message) }
-
-    private func noteFailure(code: String, _ message: String, isOfRecognition: Bool = false) {
+    /// Records a failure of the store, or of this computer.
+    func noteFailure(code: String, _ message: String, isOfRecognition: Bool = false) {
         let jitter = random()
         let pause = pause.left
         state.withLock { state in
@@ -36,20 +34,6 @@ extension SyncEngine {
             state.storeFailure = Failure(code: code, message: message, attempts: attempts, retryAt: retryAt)
         }
         if state.withLock({ !$0.isStoreReadable }) { noteDoubt(true) }
-    }
-
-    /// Nothing is sent while the disk of the domain's state is full.
-    func noteFullDisk() {
-        state.withLock { state in
-            // It does not bring back a store that is away.
-            if !state.isStoreReadable {
-                state.storeFailure?.retryAt = replica.now() + 5
-                return
-            }
-            state.storeFailure = Failure(
-                code: Failure.fullDisk, message: "no space left where the domain keeps its state", attempts: 1,
-                retryAt: replica.now() + 5)
-        }
     }
 
     /// A call succeeded: calls that were held back continue at once.

@@ -5,7 +5,9 @@ internal import SystemPackage
 extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, except extending a file whose content is not
     /// completely local.
-    package func setAttributes(_ change: AttributeChange, of item: some ItemReference) throws(ReplicaError) -> Entry {
+    package func setAttributes(_ change: AttributeChange, of item: some ItemReference) throws(ReplicaError)
+        -> KernelEntry
+    {
         try withTreeWaking(item.number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
             let node = try tree.node(item)
             try tree.demandChange(change, of: node)

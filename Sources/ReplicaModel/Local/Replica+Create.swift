@@ -6,7 +6,7 @@ extension Replica {
     /// mkdir(2).
     package func makeFolder(
         _ name: FileName, in parent: some ItemReference, mode: UInt16, caller: Caller
-    ) throws(ReplicaError) -> Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
             try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
                 try Errno.check(mkdirat(folder, text, UInt32(masked(mode))))
@@ -17,7 +17,7 @@ extension Replica {
     /// symlink(2).
     package func makeSymlink(
         _ name: FileName, in parent: some ItemReference, target: [UInt8], caller: Caller
-    ) throws(ReplicaError) -> Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
             try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
                 try FileName(bytes: target).withCString { (target) throws(Errno) in
@@ -30,7 +30,7 @@ extension Replica {
     /// mknod(2): a file, or a device, socket or fifo, which stays local (MODEL.md#decisions).
     package func makeNode(
         _ name: FileName, in parent: some ItemReference, mode: UInt32, device: UInt64, caller: Caller
-    ) throws(ReplicaError) -> Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
         return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
@@ -50,7 +50,7 @@ extension Replica {
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     package func createFile(
         _ name: FileName, in parent: some ItemReference, mode: UInt16, flags: Int32, caller: Caller
-    ) throws(ReplicaError) -> (Entry, OpenFile) {
+    ) throws(ReplicaError) -> (KernelEntry, OpenFile) {
         var descriptor: Int32 = -1
         let isWriter = flags & O_ACCMODE != O_RDONLY
         do throws(ReplicaError) {
@@ -82,7 +82,7 @@ extension Replica {
     private func create(
         _ name: FileName, in parent: some ItemReference, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
         opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> FileStatus
-    ) throws(ReplicaError) -> Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)

@@ -5,7 +5,7 @@ extension Replica {
     /// link(2): another name of a file, an item of its own that shows the same inode number (MODEL.md#decisions).
     package func link(
         _ item: some ItemReference, as name: FileName, in parent: some ItemReference
-    ) throws(ReplicaError) -> Entry {
+    ) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let source = try tree.node(item)
             guard source.kind != .folder else { throw .errno(.notPermitted) }

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 extension Replica {
     /// The entry `name` of a folder. Counts as one reference of the kernel, to be given back by ``forget(_:count:)``.
-    package func lookup(_ name: FileName, in parent: some ItemReference) throws(ReplicaError) -> Entry {
+    package func lookup(_ name: FileName, in parent: some ItemReference) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             return try tree.refer(to: try tree.existing(name, in: folder))
@@ -13,10 +13,10 @@ extension Replica {
     /// The results of ``lookup(_:in:)`` for `names`; nil for names that are gone.
     package func lookup(
         _ names: ArraySlice<FileName>, in parent: some ItemReference
-    ) throws(ReplicaError) -> [Entry?] {
+    ) throws(ReplicaError) -> [KernelEntry?] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
-            var entries: [Entry?] = []
+            var entries: [KernelEntry?] = []
             entries.reserveCapacity(names.count)
             for name in names {
                 guard let node = folder.children?[name] else {
@@ -36,7 +36,7 @@ extension Replica {
     /// An item that the kernel knew before, by its file handle. Counts as one reference like ``lookup(_:in:)``.
     /// - Parameter generation: The lower 20 bits of its generation then. A forgotten item gets that generation again.
     /// - Throws: ESTALE if there is no such item, or the kernel knows it in another generation, with other content.
-    package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
+    package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.findInode(number), !node.isDeleted else { throw .errno(.stale) }
             let known = tree.items[inode: number] ?? node
@@ -47,7 +47,7 @@ extension Replica {
     }
 
     /// The folder above an item. Counts as one reference of the kernel.
-    package func lookupParent(of item: some ItemReference) throws(ReplicaError) -> Entry {
+    package func lookupParent(of item: some ItemReference) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             try tree.refer(to: try tree.node(item).parent ?? tree.root)
         }
@@ -60,7 +60,7 @@ extension Replica {
 
     /// The attributes of an item, as stat(2) returns them.
     /// - Throws: ESTALE if this finds that the file was replaced, too: the attributes would be those of another one.
-    package func attributes(of item: some ItemReference) throws(ReplicaError) -> Entry {
+    package func attributes(of item: some ItemReference) throws(ReplicaError) -> KernelEntry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let entry = try tree.entry(of: try tree.node(item))
             guard entry.number == item.number, item.isMeant(entry.generation) else { throw .errno(.stale) }
@@ -103,7 +103,7 @@ package struct FolderEntry: Sendable {
 
 extension Tree {
     /// The node's entry, with one more reference of the kernel.
-    func refer(to node: Node) throws(ReplicaError) -> Entry {
+    func refer(to node: Node) throws(ReplicaError) -> KernelEntry {
         let entry = try entry(of: node)
         // All names of a file are one inode to the kernel, which releases it by its number.
         items.holder(of: node).lookups += 1

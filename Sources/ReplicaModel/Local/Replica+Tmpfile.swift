@@ -10,7 +10,7 @@ extension Replica {
     /// - Throws: EOPNOTSUPP if the filesystem does not support unnamed files.
     package func createUnnamed(
         in parent: some ItemReference, mode: UInt16, flags: Int32, caller: Caller
-    ) throws(ReplicaError) -> (Entry, OpenFile) {
+    ) throws(ReplicaError) -> (KernelEntry, OpenFile) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(parent)
             guard !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }

@@ -63,7 +63,7 @@ extension Tree {
     }
 
     /// A node's attributes as stat(2) returns them, and whether the kernel may cache them.
-    func entry(of node: Node) throws(ReplicaError) -> Entry {
+    func entry(of node: Node) throws(ReplicaError) -> KernelEntry {
         let place = try place(of: node)
         let status = try errnos { () throws(Errno) in
             let status = try place.status()
@@ -100,12 +100,12 @@ extension Tree {
         }
     }
 
-    func entry(of node: Node, _ status: FileStatus) -> Entry {
+    func entry(of node: Node, _ status: FileStatus) -> KernelEntry {
         // To the kernel all names of a file are one inode; one of the nodes has its state.
         entry(of: node, items.holder(of: node), status)
     }
 
-    private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> Entry {
+    private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> KernelEntry {
         var status = status
         status.inode = node.inodeNumber.rawValue
         // Arriving bytes change the placeholder's own times.
@@ -113,7 +113,7 @@ extension Tree {
             status.modified = Timestamp(nanoseconds: node.fingerprint.modified)
         }
         maskMode(&status, of: node)
-        return Entry(
+        return KernelEntry(
             number: node.inodeNumber, generation: known.generation, status: status, isSteady: known.writers == 0)
     }
 

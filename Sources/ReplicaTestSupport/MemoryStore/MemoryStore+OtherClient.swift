@@ -117,7 +117,7 @@ extension MemoryStore {
     /// Deletes an item with everything below it.
     public func delete(_ path: String) { delete(existing(path).identifier) }
 
-    /// Deletes an item with everything below it; an unknown one is fine.
+    /// Deletes an item with everything below it; does nothing if it is unknown.
     public func delete(_ identifier: ItemIdentifier) {
         tree.withLock { $0.remove(identifier) }
         signal()

@@ -16,9 +16,9 @@ package enum HTTPFault: String, Hashable, Sendable, CaseIterable {
     case silenceAfter = "silence-after"
     /// Half of the answer's body comes, then nothing.
     case silenceWithin = "silence-within"
-    /// Both ways take their time.
+    /// Both directions are slow.
     case slow
-    /// Both ways carry a few bytes at a time.
+    /// Both directions deliver a few bytes at a time.
     case throttled
     /// The server fails, with an error of S3.
     case internalError = "500"

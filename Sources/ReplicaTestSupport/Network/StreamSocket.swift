@@ -88,7 +88,7 @@ package final class StreamSocket: Sendable {
         return true
     }
 
-    /// Readers and waiters get the end.
+    /// Ends all reads and waits.
     func shutDown() { shutdown(file, Int32(SHUT_RDWR)) }
 
     /// From now on closing it is a reset: bytes that the other side has not read are lost.

@@ -52,7 +52,7 @@ extension S3Error {
         }
     }
 
-    /// A condition was tested here and does not hold.
+    /// A condition that was tested on this machine does not hold.
     static var preconditionFailed: S3Error { .complaint(S3Complaint(status: 412)) }
 
     /// Whether the server tested a condition and found that it does not hold.

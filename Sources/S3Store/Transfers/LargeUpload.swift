@@ -61,7 +61,7 @@ struct LargeUpload: Sendable {
                 if let former = former(number, range, hash) {
                     hasTriedToCopy.withLock { $0 = true }
                     if try await copied(former, number, range, upload) {
-                        // Not kept: it is the server's word alone until the object's tag has been compared.
+                        // Not recorded: until the object's ETag has been compared, only the server says that the part is the same.
                         progress.note(number, range.upperBound - range.lowerBound)
                         return former
                     }

@@ -126,7 +126,7 @@ final class ReadOnlyFolders: Sendable {
 extension SFTPStorage {
     /// Changes entries of folders. Those that the login owns and may not change are made writable for it.
     /// - Parameters:
-    ///   - folders: What may have to be made writable. The root is not: whoever makes it read-only means the store.
+    ///   - folders: What may have to be made writable. The root is never made writable: whoever makes it read-only makes the store read-only.
     ///   - target: Where the last of them is moved.
     func changing<Value: Sendable>(
         _ folders: [StoragePath], _ session: SFTPSession, movingTo target: StoragePath? = nil,

@@ -7,7 +7,7 @@ package struct UploadNotes: Sendable {
     struct Note: Sendable, Codable {
         var unfinished: Unfinished?
         var whole: Whole?
-        /// In the note of no path: the age of the files whose parts are known.
+        /// Only in the note that belongs to no path: the age of the files whose parts are known.
         var age: UInt64?
     }
 
@@ -34,7 +34,7 @@ package struct UploadNotes: Sendable {
         var hashes: [String]
         /// Its owner and mode.
         var access: String?
-        /// The age in which it was published. In another, the file may be elsewhere.
+        /// The age in which it was published. In a later age, the file may have been moved.
         var age: UInt64?
     }
 

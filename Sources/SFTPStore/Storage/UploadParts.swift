@@ -189,7 +189,7 @@ struct UploadBase: Sendable {
     let hashes: [String]
 
     /// Has the server copy a part, if it is the same.
-    /// - Returns: Whether it did; otherwise all of it has to be sent, and nil if it is another part.
+    /// - Returns: Whether it did; otherwise all of it has to be sent. Nil if the part is not the same.
     func copied(
         _ number: Int, _ hash: String, _ range: Range<Int64>, to target: RemoteHandle
     ) async throws(CallError) -> Bool? {

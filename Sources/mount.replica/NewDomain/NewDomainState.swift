@@ -84,7 +84,7 @@ struct NewDomainState {
             throw ControlFailure(.busy, "another process is creating a domain at \(folders.root): try again")
         } catch let errno as Errno {
             guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
-            guard !StateEntry.isWithoutRecord(folders.root) else {
+            guard !StateFileName.isWithoutRecord(folders.root) else {
                 throw ControlFailure(
                     .domainExists, "\(folders.root) is a domain whose domain.json is missing: see 'replica doctor'")
             }

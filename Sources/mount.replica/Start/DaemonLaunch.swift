@@ -31,7 +31,7 @@ enum DaemonLaunch {
                     DaemonStatus(
                         name: daemon.location.name.text, pid: getpid(),
                         mountpoint: daemon.mountpoint.map(ControlFilePath.init))),
-                log: daemon.location.state.appending(StateEntry.log.rawValue))
+                log: daemon.location.state.appending(StateFileName.log.rawValue))
             life.isReady()
             daemon.runUntilEnd { server.stop() }
             exit(0)

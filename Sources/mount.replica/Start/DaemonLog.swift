@@ -11,7 +11,7 @@ final class DaemonLog: Sendable {
     static let mostBytes = 10 << 20
 
     private let path: FilePath
-    private var previous: FilePath { path.removingLastComponent().appending(StateEntry.previousLog.rawValue) }
+    private var previous: FilePath { path.removingLastComponent().appending(StateFileName.previousLog.rawValue) }
     /// The descriptors that lines are written to. Their numbers never change, only the file that they refer to.
     let descriptors: [Int32]
     /// One thread at a time checks the file; the others meanwhile write to the descriptors as they are.

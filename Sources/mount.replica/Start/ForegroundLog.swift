@@ -14,6 +14,6 @@ extension Invocation {
         }
         // Why a domain can't be read is reported when it is opened.
         guard let name, let domain = try? directories.domain(named: name) else { return nil }
-        return domain.state.appending(StateEntry.log.rawValue)
+        return domain.state.appending(StateFileName.log.rawValue)
     }
 }

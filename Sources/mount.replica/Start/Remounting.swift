@@ -48,7 +48,7 @@ enum Remounting {
         }
     }
 
-    /// The first option that the kernel keeps as it was mounted with, if it is another one. Those of a new domain (`create`, `import`,
+    /// The first option that differs from the mounted one and that the kernel can't change on a remount. Those of a new domain (`create`, `import`,
     /// `state`) are ignored, as by every mount of one that exists.
     private static func refusal(of options: MountOptions, for there: MountedFileSystem) -> String? {
         if options.foreground { return "foreground" }

@@ -9,7 +9,7 @@ import SystemPackage
 /// server or of other users it contains: no line can be forged, and no terminal takes a part of it for a command.
 enum StandardError {
     private static let log = AtomicLazyReference<DaemonLog>()
-    /// Where each line is written too; -1 for nowhere.
+    /// The descriptor of a log that also gets each line; -1 for none.
     private static var other: Int32 { log.load()?.descriptors.first { $0 > 2 } ?? -1 }
 
     /// Standard output and error are a daemon's log from now on.
@@ -25,7 +25,7 @@ enum StandardError {
         if log.storeIfNil(own) === own { CrashHandling.report(to: descriptor) } else { close(descriptor) }
     }
 
-    /// Writes a line only where ``copy(to:)`` has them written: standard error is not the place for what standard output has.
+    /// Writes a line only to the log of ``copy(to:)``, not to standard error: the user sees the same on standard output.
     static func note(_ message: String) { write("mount.replica: \(message)", to: [other]) }
 
     /// Writes `mount.replica: MESSAGE`.

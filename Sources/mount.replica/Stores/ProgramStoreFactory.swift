@@ -44,7 +44,7 @@ enum ProgramStoreFactory {
         return try await OpenedStore.open(
             program, url: url.text, folder: folder, secrets: secrets,
             renewed: {
-                // Then the store goes on with those that it has.
+                // The store continues with the secrets that it has.
                 try? await StoreSecrets.find(url, credentials: credentials, state: folder)
             }, limits: limits, log: log)
     }

@@ -24,8 +24,8 @@ struct Log: ParsableCommand {
 
     func run() throws {
         let location = try domain.find()
-        var log = LogFile(location.state.appending(StateEntry.log.rawValue))
-        let previous = location.state.appending(StateEntry.previousLog.rawValue)
+        var log = LogFile(location.state.appending(StateFileName.log.rawValue))
+        let previous = location.state.appending(StateFileName.previousLog.rawValue)
         let hasPrevious = try log.previousLines(at: previous, print)
         let isThere = try log.lines(print)
         guard follow else {

@@ -6,7 +6,7 @@ import SystemPackage
 enum InterruptedRemoval {
     /// Whether one is left, and no process continues it now.
     static func isLeft(in domain: DomainLocation) -> Bool {
-        access(domain.state.appending(StateEntry.removal.rawValue).string, F_OK) == 0
+        access(domain.state.appending(StateFileName.removal.rawValue).string, F_OK) == 0
             && StateLock.awaitFree(state: domain.state, seconds: 0)
     }
 }

@@ -33,7 +33,7 @@ enum DomainInspection {
             return facts
         }
         // Only a person knows what was there; replica-domains(5) has the form.
-        let record = error.place.appending(StateEntry.record.rawValue)
+        let record = error.place.appending(StateFileName.record.rawValue)
         let edit = error.isOfRecord ? "${EDITOR:-editor} \(ShellWord.quoted(record))" : nil
         facts.state = .unreadable(error.place, error.reason, mend: edit)
         guard let resolved = realpath(error.place.string, nil) else { return facts }
@@ -78,7 +78,7 @@ enum DomainInspection {
             facts.descriptors = ProcessInspection.descriptors(of: process)
         }
         facts.disk = DiskFacts(at: domain.state)
-        facts.hasReserve = access(domain.state.appending(StateEntry.reserve.rawValue).string, F_OK) == 0
+        facts.hasReserve = access(domain.state.appending(StateFileName.reserve.rawValue).string, F_OK) == 0
         facts.store = store(of: domain)
         facts.credentials = credentials(of: domain)
         return facts
@@ -86,7 +86,7 @@ enum DomainInspection {
 
     /// The tree or the database, if its user may not use it.
     private static func closedEntry(of domain: DomainLocation) -> DomainFacts.State? {
-        for (entry, mode, rights) in [(StateEntry.tree, R_OK | X_OK, "u+rx"), (.database, R_OK | W_OK, "u+rw")] {
+        for (entry, mode, rights) in [(StateFileName.tree, R_OK | X_OK, "u+rx"), (.database, R_OK | W_OK, "u+rw")] {
             let path = domain.state.appending(entry.rawValue)
             var status = stat()
             guard access(path.string, mode) != 0, errno == EACCES, stat(path.string, &status) == 0 else { continue }

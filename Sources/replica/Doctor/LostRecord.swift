@@ -17,13 +17,14 @@ enum LostRecord {
     private static func facts(named text: String, in directory: DomainDirectory) -> DomainFacts? {
         let state = directory.root.appending(text)
         // An entry of another name is not a domain.
-        guard let name = try? DomainName(text), StateEntry.isWithoutRecord(state) else { return nil }
+        guard let name = try? DomainName(text), StateFileName.isWithoutRecord(state) else { return nil }
         var facts = DomainFacts()
         (facts.name, facts.user) = (name.text, geteuid())
         // Only a person knows what was there; replica-domains(5) has the form.
-        let record = state.appending(StateEntry.record.rawValue)
+        let record = state.appending(StateFileName.record.rawValue)
         facts.state = .unreadable(
-            state, "\(StateEntry.record.rawValue) is missing", mend: "${EDITOR:-editor} \(ShellWord.quoted(record))")
+            state, "\(StateFileName.record.rawValue) is missing", mend: "${EDITOR:-editor} \(ShellWord.quoted(record))"
+        )
         return facts
     }
 }

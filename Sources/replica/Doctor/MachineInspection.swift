@@ -31,7 +31,8 @@ enum MachineInspection {
         facts.haltPolling = number(haltPolling)
         inspectLimits(&facts)
         facts.now = Int64(Date().timeIntervalSince1970)
-        let files = [SystemPath.ownProgram] + domains.map { $0.state.appending(StateEntry.database.rawValue).string }
+        let files =
+            [SystemPath.ownProgram] + domains.map { $0.state.appending(StateFileName.database.rawValue).string }
         facts.newestFile = files.map(modificationTime).max() ?? 0
         facts.hardwareClock = number("/sys/class/rtc/rtc0/since_epoch").map { Int64($0) }
         inspectMounts(&facts, of: domains)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct KernelFileTests {
     private let bench: Bench
     private let mine: ItemNumber
-    private let shown: Entry
+    private let shown: KernelEntry
 
     init() throws {
         bench = try Bench()

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Files that rclone reads by name, to send them. The store gets contents as open files: those in the daemon's spool
 /// have names and are read there; all others are first copied into the store's folder.
-struct Outbox: Sendable {
+struct OutgoingFiles: Sendable {
     /// A file that can be sent.
     struct Parcel: Sendable {
         let folder: String

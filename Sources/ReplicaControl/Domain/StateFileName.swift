@@ -2,8 +2,8 @@ import Glibc
 package import SystemPackage
 
 /// The names in a domain's state that both programs know; ReplicaModel's ``StateFolders`` has the same names
-/// (`StateEntryTests`).
-package enum StateEntry: String, CaseIterable, Sendable {
+/// (`StateFileNameTests`).
+package enum StateFileName: String, CaseIterable, Sendable {
     case tree, staging, kept, deleted
     case record = "domain.json"
     case database = "replica.db"
@@ -14,7 +14,7 @@ package enum StateEntry: String, CaseIterable, Sendable {
 
     /// Whether a folder is the state of a domain of this user without its `domain.json`.
     package static func isWithoutRecord(_ state: FilePath) -> Bool {
-        func isThere(_ entry: StateEntry) -> Bool { access(state.appending(entry.rawValue).string, F_OK) == 0 }
+        func isThere(_ entry: StateFileName) -> Bool { access(state.appending(entry.rawValue).string, F_OK) == 0 }
         guard isThere(.tree), isThere(.database), isThere(.mark), !isThere(.record) else { return false }
         var status = stat()
         return errno == ENOENT && stat(state.string, &status) == 0 && status.st_uid == geteuid()

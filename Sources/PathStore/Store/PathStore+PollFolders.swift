@@ -11,13 +11,13 @@ extension PathStore {
         do throws(RemoteStoreError) {
             try await compare(everywhere: everywhere, also: folder)
             // A poll that was requested meanwhile is still to come.
-            attention.withLock { if !$0.isSignalledEverywhere { $0.fullPollsLeft = 0 } }
+            activity.withLock { if !$0.isSignalledEverywhere { $0.fullPollsLeft = 0 } }
         } catch {
             // Somebody still waits for it. A storage that can't list all at once is not asked for that for ever.
-            attention.withLock { attention in
-                guard attention.fullPollsLeft > 0 else { return }
-                attention.fullPollsLeft -= 1
-                attention.isSignalledEverywhere = true
+            activity.withLock { activity in
+                guard activity.fullPollsLeft > 0 else { return }
+                activity.fullPollsLeft -= 1
+                activity.isSignalledEverywhere = true
             }
             throw error
         }
@@ -69,24 +69,24 @@ extension PathStore {
             nanoseconds(options.openIntervalSeconds), nanoseconds(options.wholeIntervalSeconds),
             nanoseconds(options.openForSeconds)
         )
-        let (attention, signalled) = attention.withLock { attention in
-            defer { (attention.signalled, attention.isSignalledEverywhere) = ([], false) }
-            return (attention, attention.signalled)
+        let (activity, signalled) = activity.withLock { activity in
+            defer { (activity.signalled, activity.isSignalledEverywhere) = ([], false) }
+            return (activity, activity.signalled)
         }
-        if everywhere || attention.isSignalledEverywhere { return listed }
+        if everywhere || activity.isSignalledEverywhere { return listed }
         let due = listed.filter { id in
             // Their versions show when; changes that versions don't cover, such as other attributes, are only looked
             // for in open folders.
-            guard let comparedAt = attention.comparedAt[id] else { return !followsFolders }
+            guard let comparedAt = activity.comparedAt[id] else { return !followsFolders }
             if followsFolders {
-                return now - comparedAt >= whole && attention.usedAt[id].map { now - $0 < life } ?? false
+                return now - comparedAt >= whole && activity.usedAt[id].map { now - $0 < life } ?? false
             }
-            let isOpen = attention.usedAt[id].map { now - $0 < life } ?? false
+            let isOpen = activity.usedAt[id].map { now - $0 < life } ?? false
             if now - comparedAt >= (isOpen ? open : whole) { return true }
             // If the table can't be read, the code below fails and reports it.
             return !signalled.isEmpty && (try? path(of: id)).flatMap { $0 }.map(signalled.contains) ?? false
         }
-        let sorted = due.sorted { (attention.comparedAt[$0] ?? .min) < (attention.comparedAt[$1] ?? .min) }
+        let sorted = due.sorted { (activity.comparedAt[$0] ?? .min) < (activity.comparedAt[$1] ?? .min) }
         return Array(sorted.prefix(options.mostFolders))
     }
 
@@ -124,8 +124,8 @@ extension PathStore {
         try await compare(folders, since: comparison)
         let compared = folders.map(\.folder)
         try await calm(compared)
-        attention.withLock { attention in
-            for id in compared { attention.comparedAt[id] = moment }
+        activity.withLock { activity in
+            for id in compared { activity.comparedAt[id] = moment }
         }
         try await searchFoldersThatAreGone(places, except: Set(compared))
         // Entries that calls were changing in the meantime were skipped.

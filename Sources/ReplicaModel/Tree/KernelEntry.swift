@@ -1,5 +1,5 @@
 /// An item as reported to the kernel: its inode number and attributes.
-package struct Entry: Sendable {
+package struct KernelEntry: Sendable {
     package var number: ItemNumber
     /// Increased when another file takes the item's place in the backing tree while the kernel knows it: a new inode to
     /// the kernel.

@@ -2,20 +2,6 @@ internal import GRDB
 package import ReplicaModel
 internal import Threads
 
-/// Where programs were recently active, and what may have changed.
-struct Attention: Sendable {
-    /// When a folder was last listed, in nanoseconds of the store's clock.
-    var comparedAt: [Int64: Int64] = [:]
-    var usedAt: [Int64: Int64] = [:]
-    /// Folders that the storage reported as possibly changed.
-    var signalled: Set<StoragePath> = []
-    /// Whether anything may have changed, or a caller waits for every change.
-    var isSignalledEverywhere = false
-    /// How often a failed full poll is retried.
-    var fullPollsLeft = 0
-    var isListening = false
-}
-
 extension PathStore {
     private static let batchSize = 1_000
 
@@ -63,9 +49,9 @@ extension PathStore {
 
     /// All folders that were listed are compared.
     package func pollEverything() {
-        attention.withLock { attention in
-            attention.isSignalledEverywhere = true
-            attention.fullPollsLeft = Self.mostFullPolls
+        activity.withLock { activity in
+            activity.isSignalledEverywhere = true
+            activity.fullPollsLeft = Self.mostFullPolls
         }
     }
 
@@ -81,21 +67,21 @@ extension PathStore {
         }
     }
 
-    // MARK: Attention
+    // MARK: Recent activity
 
     /// Notes activity in a folder, and the time of its listing.
     func use(_ folder: Int64, comparedAt moment: Int64? = nil) {
         let now = options.now()
-        attention.withLock { attention in
-            attention.usedAt[folder] = now
-            if let moment { attention.comparedAt[folder] = moment }
+        activity.withLock { activity in
+            activity.usedAt[folder] = now
+            if let moment { activity.comparedAt[folder] = moment }
         }
     }
 
     package func signals() -> AsyncStream<Void> {
-        let isFirst = attention.withLock { attention in
-            defer { attention.isListening = true }
-            return !attention.isListening
+        let isFirst = activity.withLock { activity in
+            defer { activity.isListening = true }
+            return !activity.isListening
         }
         if isFirst { listen() }
         return listeners.stream()
@@ -119,15 +105,15 @@ extension PathStore {
     }
 
     private func hear(_ folder: StoragePath?) {
-        attention.withLock { attention in
-            if let folder { attention.signalled.insert(folder) } else { attention.isSignalledEverywhere = true }
-            if attention.signalled.count > 10_000 { attention.isSignalledEverywhere = true }
+        activity.withLock { activity in
+            if let folder { activity.signalled.insert(folder) } else { activity.isSignalledEverywhere = true }
+            if activity.signalled.count > 10_000 { activity.isSignalledEverywhere = true }
         }
         listeners.signal()
     }
 
     private var isInUse: Bool {
         let oldest = options.now() - Int64(options.openForSeconds * 1_000_000_000)
-        return attention.withLock { $0.usedAt.values.contains { $0 > oldest } }
+        return activity.withLock { $0.usedAt.values.contains { $0 > oldest } }
     }
 }

@@ -1,6 +1,6 @@
 // Processing of a request before and after libfuse.
-#ifndef CFUSE_HOOKS_H
-#define CFUSE_HOOKS_H
+#ifndef CFUSE_LIBFUSE_HOOKS_H
+#define CFUSE_LIBFUSE_HOOKS_H
 #include <stddef.h>
 
 struct service;

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
-#include "hooks.h"
+#include "libfuse_hooks.h"
 #include "rings/rings.h"
 #include "rings/rings_switch.h"
 #include "service.h"

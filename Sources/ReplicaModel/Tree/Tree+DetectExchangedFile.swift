@@ -2,17 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Identifies a file of the backing tree permanently.
-struct FileIdentity: Hashable {
-    var inode: UInt64
-    /// Nanoseconds since the epoch; 0 if the filesystem has none.
-    var born: Int64
-
-    init(_ status: FileStatus) { (inode, born) = (status.inode, status.born.nanoseconds) }
-
-    init(_ fingerprint: FileFingerprint) { (inode, born) = (fingerprint.inode, fingerprint.born) }
-}
-
 /// The kernel checks permissions against the attributes that it has, which are those of one particular file. If the
 /// file is exchanged in the backing tree, the new one under the same name may be readable only by root.
 ///

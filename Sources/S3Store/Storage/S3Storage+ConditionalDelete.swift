@@ -5,8 +5,8 @@ import PercentEncoding
 
 /// Removing an object in the state that was read, and no other.
 extension S3Storage {
-    /// Removes an object if it has this ETag. Servers that test that do it in one step. In a bucket with versions, the others are
-    /// asked afterwards what the removal has hidden, and a version that nobody here has read comes back.
+    /// Removes an object if it has this ETag. Servers that test ETags do it in one step. On other servers, if the bucket keeps
+    /// versions, the version that the removal has hidden is checked afterwards, and restored if it is not the one that was read here.
     /// - Returns: False if another client has written the object since: then it stays.
     func delete(_ key: [UInt8], _ tag: String, mayRepeat: Bool = false) async throws(CallError) -> Bool {
         var request = S3Request("DELETE", key)
