@@ -5,6 +5,9 @@
 
 /// Whether the descriptor is a socket whose other end was created by the user who started this program.
 bool has_caller(int channel);
+
+// Its privileges (drop_privileges.c)
+
 /// Permanently drops all privileges except CAP_SYS_ADMIN, and becomes the user who started it: the kernel does the I/O
 /// on registered files with this program's remaining privileges. False if others remain, or that capability is missing.
 bool become_caller(void);
