@@ -11,7 +11,7 @@ struct Main {
     static func main() async {
         let words = CommandLine.arguments.dropFirst()
         if words.count == 2, words.first == "--login" {
-            exit(await LoginCommand.run(CommandLine.arguments[2]))
+            exit(await NextcloudLogin.run(CommandLine.arguments[2]))
         }
         await StoreServer.main("webdav") { greeting throws(StoreFailure) in
             var given: WebDAVAddress

@@ -18,14 +18,14 @@ package final class ProcessItemStore: RemoteStore {
     package func close() async { await caller.close() }
 
     package func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
-        let result: ItemResult = try await call("item", ItemArguments(id: identifier), identifier)
+        let result: ItemResult = try await call("item", ItemCallArguments(id: identifier), identifier)
         return try present(result.item)
     }
 
     package func enumerateItems(
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage {
-        var arguments = ItemArguments(folder: folder)
+        var arguments = ItemCallArguments(folder: folder)
         arguments.page = page.map { String(decoding: $0.bytes, as: UTF8.self) }
         let result: ItemPageResult = try await call("enumerateItems", arguments, folder)
         let next = result.next.flatMap { $0.isEmpty ? nil : EnumerationPage(bytes: Array($0.utf8)) }
@@ -34,13 +34,13 @@ package final class ProcessItemStore: RemoteStore {
     }
 
     package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
-        let result: AnchorResult = try await call("currentAnchor", ItemArguments(), .root)
+        let result: AnchorResult = try await call("currentAnchor", ItemCallArguments(), .root)
         return SyncAnchor(result.anchor)
     }
 
     package func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         guard let text = String(validating: anchor.bytes, as: UTF8.self) else { throw .syncAnchorExpired }
-        let result: ChangesResult = try await call("enumerateChanges", ItemArguments(anchor: text), .root)
+        let result: ChangesResult = try await call("enumerateChanges", ItemCallArguments(anchor: text), .root)
         return ChangeBatch(
             updated: result.updated.map(\.item), deleted: result.deleted, anchor: SyncAnchor(result.anchor),
             moreComing: result.more ?? false)
@@ -50,7 +50,7 @@ package final class ProcessItemStore: RemoteStore {
         of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(RemoteStoreError) -> Item {
         let range = properties.fetchesRanges ? range : nil
-        var arguments = ItemArguments(id: identifier, version: version, range: range)
+        var arguments = ItemCallArguments(id: identifier, version: version, range: range)
         let fetch = StoreCaller.Fetch(sink: sink, range: range)
         let result: ItemResult
         do throws(CallFailure) {
@@ -67,26 +67,26 @@ package final class ProcessItemStore: RemoteStore {
     package func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
-        var arguments = ItemArguments(template: template, fields: fields)
+        var arguments = ItemCallArguments(template: template, fields: fields)
         arguments.options = options
         return try await send("createItem", arguments, contents, template.parent)
     }
 
     package func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         let result: ItemResult = try await call(
-            "itemCreated", ItemArguments(template: template), template.identifier)
+            "itemCreated", ItemCallArguments(template: template), template.identifier)
         return result.item?.item
     }
 
     package func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
-        let arguments = ItemArguments(template: template, base: base, fields: changedFields)
+        let arguments = ItemCallArguments(template: template, base: base, fields: changedFields)
         return try await send("modifyItem", arguments, contents, template.identifier)
     }
 
     package func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
-        let _: NoResult = try await call("deleteItem", ItemArguments(id: identifier, base: base), identifier)
+        let _: NoResult = try await call("deleteItem", ItemCallArguments(id: identifier, base: base), identifier)
     }
 
     package func signals() -> AsyncStream<Void> {
@@ -102,7 +102,7 @@ package final class ProcessItemStore: RemoteStore {
 
     package func makeDurable() async throws(RemoteStoreError) {
         do throws(RemoteStoreError) {
-            let _: NoResult = try await call("makeDurable", ItemArguments(), .root)
+            let _: NoResult = try await call("makeDurable", ItemCallArguments(), .root)
         } catch .unsupported {
             return
         }
@@ -111,7 +111,7 @@ package final class ProcessItemStore: RemoteStore {
     package func usage() async throws(RemoteStoreError) -> StoreUsage? {
         guard caller.hello.tellsUsage else { return nil }
         do throws(RemoteStoreError) {
-            let figures: SpaceFigures = try await call("usage", ItemArguments(), .root)
+            let figures: SpaceFigures = try await call("usage", ItemCallArguments(), .root)
             return figures.usage
         } catch .unsupported {
             return nil
@@ -120,7 +120,7 @@ package final class ProcessItemStore: RemoteStore {
 
     package func importDidFinish() async {
         do throws(RemoteStoreError) {
-            let _: NoResult = try await call("importDidFinish", ItemArguments(), .root)
+            let _: NoResult = try await call("importDidFinish", ItemCallArguments(), .root)
         } catch {
             return  // It is only a hint, so errors are ignored.
         }
@@ -132,7 +132,7 @@ package final class ProcessItemStore: RemoteStore {
     }
 
     private func send(
-        _ name: String, _ arguments: ItemArguments, _ contents: ItemContents?, _ identifier: ItemIdentifier
+        _ name: String, _ arguments: ItemCallArguments, _ contents: ItemContents?, _ identifier: ItemIdentifier
     ) async throws(RemoteStoreError) -> StoreResult {
         var arguments = arguments
         arguments.size = contents?.size
@@ -152,7 +152,7 @@ package final class ProcessItemStore: RemoteStore {
     }
 
     private func call<Result: Decodable & Sendable>(
-        _ name: String, _ arguments: ItemArguments, _ identifier: ItemIdentifier
+        _ name: String, _ arguments: ItemCallArguments, _ identifier: ItemIdentifier
     ) async throws(RemoteStoreError) -> Result {
         try check(arguments)
         do throws(CallFailure) {
@@ -162,7 +162,7 @@ package final class ProcessItemStore: RemoteStore {
         }
     }
 
-    private func check(_ arguments: ItemArguments) throws(RemoteStoreError) {
+    private func check(_ arguments: ItemCallArguments) throws(RemoteStoreError) {
         guard caller.hello.takesAnyNames || arguments.isUTF8 else {
             throw .cannotSynchronize("the store accepts only UTF-8 names")
         }

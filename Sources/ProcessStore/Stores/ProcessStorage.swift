@@ -22,7 +22,7 @@ package final class ProcessStorage: PathStorage {
 
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         do throws(PathStorageError) {
-            return try await entry("stat", PathArguments(path: path), at: path)
+            return try await entry("stat", PathCallArguments(path: path), at: path)
         } catch .notFound {
             return nil
         }
@@ -31,7 +31,7 @@ package final class ProcessStorage: PathStorage {
     package func list(
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
     ) async throws(PathStorageError) -> PathPage {
-        var arguments = PathArguments(path: folder)
+        var arguments = PathCallArguments(path: folder)
         arguments.isDeep = isDeep
         arguments.page = page.map { String(decoding: $0.bytes, as: UTF8.self) }
         let result: ListResult = try await call("list", arguments)
@@ -54,7 +54,7 @@ package final class ProcessStorage: PathStorage {
         _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(PathStorageError) -> PathEntry {
         let range = properties.fetchesRanges ? range : nil
-        var arguments = PathArguments(path: path, version: version, range: range)
+        var arguments = PathCallArguments(path: path, version: version, range: range)
         try check(arguments)
         let fetch = StoreCaller.Fetch(sink: sink, range: range)
         let result: EntryResult
@@ -79,7 +79,7 @@ package final class ProcessStorage: PathStorage {
     package func write(
         _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
     ) async throws(PathStorageError) -> PathEntry {
-        var arguments = PathArguments(path: path)
+        var arguments = PathCallArguments(path: path)
         arguments.attributes = kept(attributes)
         arguments.guard = `guard`
         arguments.size = contents.size
@@ -103,7 +103,7 @@ package final class ProcessStorage: PathStorage {
     package func make(
         _ path: StoragePath, kind: PathKind, attributes: PathAttributes
     ) async throws(PathStorageError) -> PathEntry {
-        var arguments = PathArguments(path: path)
+        var arguments = PathCallArguments(path: path)
         arguments.attributes = kept(attributes)
         let name: String
         switch kind {
@@ -121,7 +121,7 @@ package final class ProcessStorage: PathStorage {
     }
 
     package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
-        var arguments = PathArguments(path: path)
+        var arguments = PathCallArguments(path: path)
         arguments.attributes = kept(attributes)
         arguments.attributes.mark = nil
         return try await entry("set", arguments, at: path)
@@ -130,12 +130,12 @@ package final class ProcessStorage: PathStorage {
     package func move(
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry {
-        try await entry("move", PathArguments(path: path, destination: target, version: version), at: target)
+        try await entry("move", PathCallArguments(path: path, destination: target, version: version), at: target)
     }
 
     package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
         do throws(PathStorageError) {
-            let _: NoResult = try await call("delete", PathArguments(path: path, version: version))
+            let _: NoResult = try await call("delete", PathCallArguments(path: path, version: version))
         } catch .notFound {
             return
         }
@@ -145,7 +145,7 @@ package final class ProcessStorage: PathStorage {
 
     package func makeDurable() async throws(PathStorageError) {
         do throws(PathStorageError) {
-            let _: NoResult = try await call("sync", PathArguments())
+            let _: NoResult = try await call("sync", PathCallArguments())
         } catch .unsupported {
             return
         }
@@ -153,7 +153,7 @@ package final class ProcessStorage: PathStorage {
 
     package func usage() async throws(PathStorageError) -> StoreUsage? {
         do throws(PathStorageError) {
-            let figures: SpaceFigures = try await call("usage", PathArguments())
+            let figures: SpaceFigures = try await call("usage", PathCallArguments())
             return figures.usage
         } catch .unsupported {
             return nil
@@ -169,7 +169,7 @@ package final class ProcessStorage: PathStorage {
     }
 
     private func entry(
-        _ name: String, _ arguments: PathArguments, at path: StoragePath
+        _ name: String, _ arguments: PathCallArguments, at path: StoragePath
     ) async throws(PathStorageError) -> PathEntry {
         try checked(try await call(name, arguments), at: path)
     }
@@ -182,7 +182,7 @@ package final class ProcessStorage: PathStorage {
     }
 
     private func call<Result: Decodable & Sendable>(
-        _ name: String, _ arguments: PathArguments
+        _ name: String, _ arguments: PathCallArguments
     ) async throws(PathStorageError) -> Result {
         try check(arguments)
         do throws(CallFailure) {
@@ -192,7 +192,7 @@ package final class ProcessStorage: PathStorage {
         }
     }
 
-    private func check(_ arguments: PathArguments) throws(PathStorageError) {
+    private func check(_ arguments: PathCallArguments) throws(PathStorageError) {
         guard caller.hello.takesAnyNames || arguments.isUTF8 else {
             throw .refused("the store accepts only UTF-8 names")
         }

@@ -6,7 +6,7 @@ import WebDAVStore
 
 /// `replica-store-webdav --login URL`, run by `replica login`: prints an app password of Nextcloud as one line of JSON.
 /// Messages for the user go to standard error.
-enum LoginCommand {
+enum NextcloudLogin {
     /// As `replica` reads it.
     private struct Line: Encodable {
         let store: String

@@ -2,7 +2,7 @@ import PathStore
 import ReplicaModel
 
 /// The arguments (`with`) of the calls of the level `path`. Fields that are nil are omitted.
-struct PathArguments: Encodable, Sendable {
+struct PathCallArguments: Encodable, Sendable {
     var path: StoragePath?
     var target: [UInt8]?
     var destination: StoragePath?

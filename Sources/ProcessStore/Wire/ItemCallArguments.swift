@@ -1,7 +1,7 @@
 import ReplicaModel
 
 /// The arguments (`with`) of the calls of the level `item`. Fields that are nil are omitted.
-struct ItemArguments: Encodable, Sendable {
+struct ItemCallArguments: Encodable, Sendable {
     var id: ItemIdentifier?
     var folder: ItemIdentifier?
     var page: String?
