@@ -48,7 +48,7 @@ package final class RequestProgress: Sendable {
         }
     }
 
-    /// More work was found.
+    /// Adds work that was found to the total.
     func find(items: Int, bytes: Int64 = 0) {
         state.withLock { state in
             state.counts.itemsTotal += items
@@ -56,12 +56,12 @@ package final class RequestProgress: Sendable {
         }
     }
 
-    /// The total found so far.
+    /// Sets the total found so far.
     func setFound(items: Int, bytes: Int64) {
         state.withLock { ($0.counts.itemsTotal, $0.counts.bytesTotal) = (items, bytes) }
     }
 
-    /// All work was found.
+    /// Notes that all work was found: the total is final.
     func endCounting() { state.withLock { $0.counts.isCounting = false } }
 
     /// Starts counting an item.
@@ -77,7 +77,7 @@ package final class RequestProgress: Sendable {
         }
     }
 
-    /// An item is complete, with all its bytes.
+    /// Counts an item as complete, with all its bytes.
     /// - Parameter begun: What ``begin(bytes:_:)`` returned for it, if it was called.
     func finishItem(_ begun: Int? = nil, bytes: Int64 = 0) {
         state.withLock { state in

@@ -5,8 +5,8 @@ package import SystemPackage
 
 /// The files that stay on disk when a domain is removed (statement 22; NSFileProviderManager.DomainRemovalMode).
 package enum RemovalKeep: Sendable, Hashable, CaseIterable {
-    /// Files that are not in the store, as far as is known: not yet, or not any more because it deleted them. If it was another
-    /// one or could not be reached when it was last asked, everything that is on this disk.
+    /// Files that are not in the store, as far as is known: not yet, or not any more because it deleted them. If the store was
+    /// another one or could not be reached when it was last asked, everything that is on this disk.
     case dirty
     /// Everything that is on this disk.
     case downloaded

@@ -58,17 +58,17 @@ struct NodeIndex {
     /// A file without a name is found by its inode number only.
     mutating func insertUnnamed(_ node: Node) { byInode[node.number] = node }
 
-    /// The item is forgotten permanently. References of the kernel are still found by its inode number.
+    /// Forgets the item permanently. The kernel's references are still found by its inode number.
     mutating func remove(_ node: Node) {
         byNumber[node.number] = nil
         writing[node.number] = nil
         needsListing.remove(node.number)
     }
 
-    /// The kernel has no references to this inode number.
+    /// Notes that the kernel has no references to this inode number any more.
     mutating func remove(inode number: ItemNumber) { byInode[number] = nil }
 
-    /// The item stays in the database only. Nothing of it is in use.
+    /// Drops the node from memory; the item stays in the database. Nothing of it may be in use.
     mutating func unload(_ node: Node) {
         byNumber[node.number] = nil
         byInode[node.inodeNumber] = nil
@@ -90,7 +90,7 @@ struct NodeIndex {
 
     // MARK: Descriptors
 
-    /// The folder has a descriptor now.
+    /// Notes that the folder has a descriptor now.
     mutating func noteOpen(_ folder: Node) { openFolders.append(folder) }
 
     /// If too many folders are open, closes those that were opened first.
@@ -123,7 +123,7 @@ struct NodeIndex {
         linked[node.inodeNumber, default: LinkedNames()].append(node)
     }
 
-    /// The node's name is gone. The kernel's references stay reachable by its inode number.
+    /// Notes that the node's name is gone. The kernel's references stay reachable by its inode number.
     mutating func unlink(_ node: Node) {
         linked[node.inodeNumber]?.remove(node)
         if linked[node.inodeNumber]?.isEmpty == true { linked[node.inodeNumber] = nil }
@@ -137,7 +137,7 @@ struct NodeIndex {
         }
     }
 
-    /// A file that is now separate gets its own number; its other names keep the old file.
+    /// Gives a file that is now separate its own number; its other names keep the old file.
     /// - Returns: The nodes that changed.
     mutating func separate(_ node: Node) -> [Node] {
         let others = names(of: node).filter { $0 !== node }

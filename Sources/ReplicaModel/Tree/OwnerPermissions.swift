@@ -54,7 +54,7 @@ package enum OwnerPermissions {
 
     /// Takes back what ``lift(_:of:)`` added.
     package static func restore(_ mode: CInterop.Mode, of descriptor: Int32) {
-        // If the disk fails, the next call on the item says so.
+        // If the disk fails, the next call on the item reports it.
         _ = chmod("\(CL_DESCRIPTORS)\(descriptor)", mode)
     }
 

@@ -38,7 +38,7 @@ struct PackedTexts: Hashable {
 
     func text(_ wanted: Int) -> String { String(decoding: self[wanted], as: UTF8.self) }
 
-    /// A hash of one of the texts, good for this process.
+    /// A hash of one of the texts, valid in this process only.
     func hash(_ wanted: Int) -> Int { self[wanted].withUnsafeBytes { Self.hash($0) } }
 
     /// The hash of a text with these bytes.

@@ -3,14 +3,14 @@ internal import SystemPackage
 
 /// The files that programs have open for writing.
 extension Tree {
-    /// A program opened the file for writing.
+    /// Notes that a program opened the file for writing.
     func addWriter(_ node: Node) {
         node.writers += 1
         items.writing[node.number] = node
         if node.writers == 1 { note(node) }
     }
 
-    /// The last writer closed the file.
+    /// Notes that the last writer closed the file.
     func removeWriter(_ node: Node) {
         settle(node)
         forgetSyncedWriter(node)

@@ -305,11 +305,11 @@ import Threads
         engine.takeProperties()
         silent.fallSilent(at: .createItem, isForEver: true)
         for index in 0..<30 { try bench.write("\(index)", to: "f\(index)") }
-        for _ in 0..<4_000 where silent.hung < CallTimeouts.mostAbandoned || !engine.callTimeouts.hasAbandonedCalls {
+        try await bench.until("several calls hang") {
             bench.pass(100)
             engine.callTimeouts.check()
             _ = await engine.send()
-            try await Task.sleep(for: .milliseconds(2))
+            return silent.hung >= CallTimeouts.mostAbandoned && engine.callTimeouts.hasAbandonedCalls
         }
         let item = try #require(silent.memory.item(at: "y"))
         for _ in 0..<200 {
