@@ -9,6 +9,13 @@ import Testing
 
 /// The promises that every store keeps, over real servers.
 @Suite struct SFTPPromiseTests {
+    /// No promise ends by these: a busy machine may take minutes to log in.
+    private static let limits: ConnectionLimits = {
+        var limits = ConnectionLimits()
+        (limits.hello, limits.silence, limits.answer) = (.seconds(3_600), .seconds(3_600), .seconds(3_600))
+        return limits
+    }()
+
     @Test(arguments: ["internal-sftp", "/usr/lib/openssh/sftp-server"])
     func keepsEveryPromise(_ subsystem: String) async throws {
         try await keepsAll(.openSSH(subsystem))
@@ -45,7 +52,8 @@ import Testing
         for folder in [root, table] {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         }
-        let storage = try await SFTPStorage.open(try server.address(of: root), command: server.command)
+        let storage = try await SFTPStorage.open(
+            try server.address(of: root), command: server.command, limits: Self.limits)
         let outcome: Result<Void, any Error>
         do {
             let subject = try await StoreSubject(other: DirectoryClient(root: root)) {
