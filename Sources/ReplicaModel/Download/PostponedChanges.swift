@@ -7,6 +7,8 @@ struct PostponedChanges {
         var isKnown: Bool
     }
     private var entries: [ItemIdentifier: Entry] = [:]
+    /// How often each failed in a row with an error that may pass at once.
+    private var failures: [ItemIdentifier: Int] = [:]
 
     /// The items that don't exist here, so that nothing else shows their errors.
     var unknown: [ItemIdentifier] { entries.filter { !$0.value.isKnown }.map(\.key) }
@@ -19,6 +21,15 @@ struct PostponedChanges {
     func isDue(_ identifier: ItemIdentifier, at now: Double) -> Bool {
         entries[identifier].map { $0.retryAt <= now } ?? true
     }
+
+    /// Notes that an item's change failed with an error that may pass at once, such as a name that is just being moved.
+    /// - Returns: Whether it has failed so often that it does not pass at once.
+    mutating func isLasting(_ identifier: ItemIdentifier) -> Bool {
+        failures[identifier, default: 0] += 1
+        return failures[identifier, default: 0] > Self.mostFailures
+    }
+
+    private static let mostFailures = 8
 
     /// - Parameter jitter: 0 to 1.
     /// - Returns: The time of the next attempt, in seconds since 1970.
@@ -37,7 +48,7 @@ struct PostponedChanges {
         return !late.isEmpty
     }
 
-    mutating func remove(_ identifier: ItemIdentifier) { entries[identifier] = nil }
+    mutating func remove(_ identifier: ItemIdentifier) { (entries[identifier], failures[identifier]) = (nil, nil) }
 
-    mutating func removeAll() { entries = [:] }
+    mutating func removeAll() { (entries, failures) = ([:], [:]) }
 }

@@ -143,20 +143,21 @@ extension SyncEngine {
                 return .left
             }
         } catch {
-            if !postponeUnappliable(change.identifier, error) {
-                log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
-            }
+            postponeUnappliable(change.identifier, error)
             return .left
         }
     }
 
-    /// Postpones a change that the local disk refuses.
-    /// - Returns: Whether the error concerns only this item.
-    func postponeUnappliable(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
+    /// Postpones a change that the local disk refuses, at once or after some attempts: other items go on.
+    func postponeUnappliable(_ identifier: ItemIdentifier, _ error: ReplicaError) {
         if error.errno == .noSpace { noteFullDisk() }
-        guard error.errno.isOfItem else { return false }
-        postpone(identifier, .itemUnavailable(error.errno.hindrance))
-        return true
+        let isLasting = !error.errno.isOfAll && state.withLock { $0.postponed.isLasting(identifier) }
+        if error.errno.isOfItem || isLasting {
+            postpone(identifier, .itemUnavailable(error.errno.hindrance))
+        } else {
+            log.warning(
+                "a change cannot be applied", metadata: ["item": "\(identifier)", "errno": "\(error.errno)"])
+        }
     }
 
     /// Postpones a change; other items go on.
@@ -220,7 +221,12 @@ extension SyncEngine {
 extension Errno {
     /// Why a change of the store was not applied.
     fileprivate var hindrance: String {
-        let hint = self == .notPermitted ? "; what is immutable or append-only stays as it is, see lsattr(1)" : ""
-        return "it cannot be created here: \(self)\(hint)"
+        let hint =
+            switch self {
+            case .notPermitted: "; what is immutable or append-only stays as it is, see lsattr(1)"
+            case .fileExists: "; another file has its name in the backing tree"
+            default: ""
+            }
+        return "the store's change cannot be made here: \(self)\(hint)"
     }
 }

@@ -52,7 +52,7 @@ extension SyncEngine {
             state.withLock { $0.postponed.remove(item.identifier) }
             return true
         } catch {
-            _ = postponeUnappliable(item.identifier, error)
+            postponeUnappliable(item.identifier, error)
             return false
         }
     }

@@ -63,4 +63,15 @@ extension Errno {
         default: false
         }
     }
+
+    /// Whether a change failed because of the disk or a lack of resources: another change would fail as well. Or because a call
+    /// for the item is still being made, which may take long.
+    var isOfAll: Bool {
+        switch self {
+        case .noSpace, .quotaExceeded, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory,
+            .resourceBusy, .interrupted, .resourceTemporarilyUnavailable:
+            true
+        default: false
+        }
+    }
 }

@@ -38,5 +38,11 @@ import Testing
         for errno in [Errno.noSpace, .readOnlyFileSystem, .resourceBusy, .noSuchFileOrDirectory] {
             #expect(!errno.isOfItem)
         }
+        for errno in [Errno.noSpace, .quotaExceeded, .readOnlyFileSystem, .tooManyOpenFiles, .resourceBusy] {
+            #expect(errno.isOfAll)
+        }
+        for errno in [Errno.noSuchFileOrDirectory, .fileExists, .stale, .notDirectory, .directoryNotEmpty] {
+            #expect(!errno.isOfAll)
+        }
     }
 }
