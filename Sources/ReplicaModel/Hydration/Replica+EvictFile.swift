@@ -43,7 +43,7 @@ extension Tree {
     fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         let place = try place(of: node)
-        try errnos { () throws(Errno) in
+        let seen = try errnos { () throws(Errno) in
             try place.hold { (held) throws(Errno) in
                 let status = try held.status()
                 guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
@@ -59,6 +59,7 @@ extension Tree {
                 try Self.releaseBlocks(of: file, size: base.size)
                 try node.keepTime(of: file)
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
+                return node.shownChangeTime(status.changed.nanoseconds)
             }
         }
         node.materialization = .dataless
@@ -66,6 +67,7 @@ extension Tree {
         // This also invalidates bytes that a fetch has written but not yet reported.
         node.evictions += 1
         refreshFingerprint(node)
+        node.keepChangeTime(seen)
         note(node)
     }
 

@@ -173,6 +173,7 @@ extension Node {
 extension Tree {
     fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(ReplicaError) {
         let node = try fetched(target)
+        let seen = node.shownChangeTime(node.fingerprint.changed)
         try errnos { () throws(Errno) in
             // By its descriptor, because another placeholder may have taken over the name, and would lose its mark.
             try HeldFile(descriptor: descriptor).setXattr(OwnXattr.dataless, nil)
@@ -183,6 +184,7 @@ extension Tree {
         node.ranges = RangeSet64()
         node.usedAt = clock.now()
         refreshFingerprint(node)
+        node.keepChangeTime(seen)
         note(node)
     }
 

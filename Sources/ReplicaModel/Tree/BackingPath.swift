@@ -108,9 +108,12 @@ extension Tree {
     private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> KernelEntry {
         var status = status
         status.inode = node.inodeNumber.rawValue
+        status.changed = Timestamp(nanoseconds: node.shownChangeTime(status.changed.nanoseconds))
         // Arriving bytes change the placeholder's own times.
         if node.kind == .file, node.materialization != .whole {
             status.modified = Timestamp(nanoseconds: node.fingerprint.modified)
+            // Programs take a file without blocks for one that has only holes, and don't read it (tar --sparse).
+            if status.size > 0 { status.blocks = max(status.blocks, 1) }
         }
         maskMode(&status, of: node)
         return KernelEntry(

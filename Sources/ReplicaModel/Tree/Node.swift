@@ -107,6 +107,11 @@ final class Node {
         get { rareFields?.syncedSinceSent }
         set { setRareField(\.syncedSinceSent, newValue) }
     }
+    /// The change time that programs see instead of the file's own. Only in memory.
+    var shownChange: ShownChange? {
+        get { rareFields?.shownChange }
+        set { setRareField(\.shownChange, newValue) }
+    }
 
     private func setRareField<Value>(_ field: ReferenceWritableKeyPath<RareFields, Value?>, _ value: Value?) {
         guard value != nil || rareFields != nil else { return }
@@ -169,9 +174,10 @@ private final class RareFields {
     var ranges: RangeSet64?
     var syncedSize: Int64?
     var syncedSinceSent: Int64?
+    var shownChange: ShownChange?
 
     var isEmpty: Bool {
         failure == nil && sent == nil && conflict == nil && sentContent == nil && inodeNumber == nil && ranges == nil
-            && syncedSize == nil && syncedSinceSent == nil
+            && syncedSize == nil && syncedSinceSent == nil && shownChange == nil
     }
 }

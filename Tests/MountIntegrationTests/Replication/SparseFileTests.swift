@@ -34,4 +34,50 @@ import Testing
                 """)
         }
     }
+
+    /// Programs take a file without blocks for one that has only holes: tar(1) then does not read it.
+    @Test func tarReadsWhatIsNotHere() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                head -c 300000 /dev/urandom >"$SRC/large"; head -c 3000 /dev/urandom >"$SRC/small"; echo few >"$SRC/few"
+                : >"$SRC/empty"; truncate -s 1M "$SRC/holes"; cp -r "$SRC" "$HERE/copy"
+                begin; settle; replica evict "$MNT" >/dev/null
+                for name in large small few holes; do equal "$(stat -c %b "$MNT/$name")" 1; done
+                equal "$(stat -c %b "$MNT/empty")" 0; equal "$(stat -c %b "$TREE/large")" 0
+                tar -C "$MNT" -cSf "$HERE/a.tar" .; mkdir "$HERE/x"; tar -C "$HERE/x" -xf "$HERE/a.tar"
+                diff -r "$HERE/x" "$HERE/copy"
+                # Ranges of a file.
+                head -c 3000000 /dev/urandom >"$HERE/copy/parts"; cp "$HERE/copy/parts" "$STORE/parts"
+                arrived() { [ -e "$MNT/parts" ]; }; eventually arrived
+                dd if="$MNT/parts" of=/dev/null bs=4096 count=1 skip=400 status=none
+                tar -C "$MNT" -cSf "$HERE/a.tar" parts; tar -C "$HERE/x" -xf "$HERE/a.tar"
+                cmp "$HERE/x/parts" "$HERE/copy/parts"
+                """)
+        }
+    }
+
+    /// Downloading and evicting are no changes of a file: for tar(1), which compares the change time before and after it has read
+    /// a file, and for backups, which compare it with that of the last backup.
+    @Test func theChangeTimeIsThatOfTheFile() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                head -c 3000000 /dev/urandom >"$SRC/file"; cp "$SRC/file" "$HERE/copy"; file=$MNT/file
+                begin; settle
+                same() { equal "$(stat -c %z "$file")" "$changed"; }
+                other() { [ "$(stat -c %z "$file")" != "$changed" ] || fail "$1 does not change it"; changed=$(stat -c %z "$file"); }
+                changed=$(stat -c %z "$file")
+                replica evict "$file" >/dev/null; same
+                dd if="$file" of=/dev/null bs=4096 count=1 skip=400 status=none; same
+                chmod 600 "$file"; other chmod
+                settle; same; replica evict "$file" >/dev/null; same; setfattr -n user.a -v b "$file"; other setfattr
+                mv "$file" "$MNT/moved"; file=$MNT/moved; other mv
+                tar -C "$MNT" -cf "$HERE/a.tar" moved 2>"$HERE/said" || fail "$(cat "$HERE/said")"
+                same; cmp "$file" "$HERE/copy"
+                settle; replica evict "$file" >/dev/null; same; cat "$file" >/dev/null; same
+                echo more >>"$file"; other append; settle; same
+                """)
+        }
+    }
 }
