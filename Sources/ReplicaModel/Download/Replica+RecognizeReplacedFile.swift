@@ -47,7 +47,18 @@ extension Tree {
         let stale = beside.flatMap(makeStale)
         base.identifier = successor
         setBase(base, of: node)
+        try renameOrigin(identifier, to: successor)
         return stale
+    }
+
+    /// The conflict copies of an item remember it by its identifier.
+    private func renameOrigin(_ former: ItemIdentifier, to successor: ItemIdentifier) throws(ReplicaError) {
+        let recorded = try reading { try ItemRow.conflicts(with: former, in: $0) }.map { ItemNumber($0.number) }
+        for number in Set(recorded).union(unrecorded.nodes.keys) {
+            guard let copy = try find(number), copy.conflict?.original == former else { continue }
+            copy.conflict?.original = successor
+            note(copy)
+        }
     }
 
     /// Renames an item that another one replaces, to a name that the store doesn't have.

@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    /// Programs save by writing another file and renaming it over the original, which then has another identifier there.
+    @Test(arguments: [true, false]) func aSaveInTheStoreKeepsTheConflict(isRestarted: Bool) async throws {
+        try await withConflict { bench, conflict in
+            if isRestarted { try await bench.restart() }
+            bench.store.write("again", to: "d/new")
+            bench.store.move("d/new", to: "d/f.txt")
+            try await bench.settle()
+            #expect(try bench.domain.conflicts().map(\.original) == [DomainBench.names("d/f.txt")])
+            try await bench.domain.resolve(conflict.copy, keep: .local)
+            try await bench.settle()
+            #expect(bench.store.text(at: "d/f.txt") == "ours" && texts(bench) == ["ours"])
+        }
+    }
+
     @Test(arguments: [true, false]) func keepingTheStoresSideRemovesTheLocalOne(isByCopy: Bool) async throws {
         try await withConflict { bench, conflict in
             let path = isByCopy ? conflict.copy : DomainBench.names("d/f.txt")
