@@ -75,7 +75,7 @@ enum MetadataXattrs {
         do {
             try SystemCalls.setAttribute(name, value, of: file)
             return true
-        } catch .noSpace {
+        } catch  where error.isFullDisk {
             return false
         } catch .outOfRange {
             return false

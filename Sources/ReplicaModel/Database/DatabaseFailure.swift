@@ -65,12 +65,20 @@ package struct DatabaseFailure: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension DatabaseFailure {
-    /// Runs `body` and translates the database's errors.
-    static func translated<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Runs `body` and translates the errors of the database at `path`.
+    static func translated<Result>(at path: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as DatabaseError {
-            throw DatabaseFailure(code: error.extendedResultCode.rawValue, detail: "\(error)")
+            let detail = "\(error)"
+            // To SQLite, an exceeded quota is a failing disk.
+            if error.resultCode == .SQLITE_IOERR, FilePath(path).removingLastComponent().lacksRoom(for: smallestWrite) {
+                throw DatabaseFailure(cause: .noSpace, detail: detail)
+            }
+            throw DatabaseFailure(code: error.extendedResultCode.rawValue, detail: detail)
         }
     }
+
+    /// What SQLite may extend a file by at once.
+    private static let smallestWrite: Int64 = 64 << 10
 }
 
 extension Errno {

@@ -21,7 +21,7 @@ final class ReplicaDatabase: Sendable {
             // The log is emptied every 16 MiB instead of 4: it takes two syncs, and all writers wait for them.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
         }
-        queue = try DatabaseFailure.translated { [configuration] in
+        queue = try DatabaseFailure.translated(at: path) { [configuration] in
             let queue = try DatabasePool(path: path, configuration: configuration)
             if try queue.read(Self.migrations.hasBeenSuperseded) { throw DatabaseFailure.newer }
             try Self.migrations.migrate(queue)
@@ -32,13 +32,13 @@ final class ReplicaDatabase: Sendable {
     /// Reads in one transaction.
     /// - Throws: A ``DatabaseFailure``, or the errors of `body`.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try DatabaseFailure.translated { try queue.unsafeRead(body) }
+        try DatabaseFailure.translated(at: queue.path) { try queue.unsafeRead(body) }
     }
 
     /// Writes in one transaction.
     /// - Throws: A ``DatabaseFailure``, or the errors of `body`.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try DatabaseFailure.translated { try queue.write(body) }
+        try DatabaseFailure.translated(at: queue.path) { try queue.write(body) }
     }
 
     /// Makes all writes so far survive a power cut: they are in the log beside the database, or were synced into the

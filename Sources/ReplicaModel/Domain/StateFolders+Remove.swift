@@ -155,7 +155,7 @@ extension StateFolders {
     /// Writes the progress of the removal. On a full disk the database is removed to make space: without a database,
     /// files missing from the tree don't count as removed, so it can be removed first.
     private func writeWithRoom(_ begun: RemovalRecord) throws {
-        do { return try write(begun) } catch Errno.noSpace {
+        do { return try write(begun) } catch let error as Errno where error.isFullDisk {
             for suffix in ["-wal", "-shm", ""] {
                 let file = FilePath(database.string + suffix)
                 guard file.withPlatformString({ unlink($0) }) == 0 || Errno.last == .noSuchFileOrDirectory else {

@@ -11,10 +11,11 @@ extension StateFolders {
     /// The free space from which the reserve is made, in multiples of it.
     private static let roomForReserve: Int64 = 16
 
-    /// Gives the reserve back if the disk has less room than that.
+    /// Gives the reserve back if the disk, or the user's quota, has less room than that.
     func giveBackReserve() {
         // A disk that can't tell its free space fails at the next step, with its own error.
-        guard let free = try? freeBytes(), free < Self.reservedBytes else { return }
+        let isFull = (try? freeBytes()).map { $0 < Self.reservedBytes } ?? false
+        guard isFull || root.lacksRoom(for: Self.reservedBytes) else { return }
         _ = reserve.withPlatformString { unlink($0) }
     }
 

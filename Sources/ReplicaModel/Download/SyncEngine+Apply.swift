@@ -150,7 +150,7 @@ extension SyncEngine {
 
     /// Postpones a change that the local disk refuses, at once or after some attempts: other items go on.
     func postponeUnappliable(_ identifier: ItemIdentifier, _ error: ReplicaError) {
-        if error.errno == .noSpace { noteFullDisk() }
+        if error.errno.isFullDisk { noteFullDisk() }
         let isLasting = !error.errno.isOfAll && state.withLock { $0.postponed.isLasting(identifier) }
         if error.errno.isOfItem || isLasting {
             postpone(identifier, .itemUnavailable(error.errno.hindrance))

@@ -162,7 +162,9 @@ extension SyncEngine {
                 noteFailedFetch(of: target.number, target.identifier, error)
             }
             // On a full disk the space is freed again: the bytes are then read without being kept.
-            if sink.failure == .noSpace { replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor) }
+            if sink.failure?.isFullDisk == true {
+                replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor)
+            }
             replica.pauseFetch(target, descriptor: sink.descriptor)
             // The file was truncated or replaced: the caller determines again what is missing.
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure == .stale { return }

@@ -64,7 +64,7 @@ extension SyncEngine {
             }
             return true
         } catch {
-            if error == .noSpace { noteFullDisk() }
+            if error.isFullDisk { noteFullDisk() }
             log.info("a pinned item can't be downloaded", metadata: ["item": "\(number)", "errno": "\(error)"])
             return error == .noSuchFileOrDirectory
         }

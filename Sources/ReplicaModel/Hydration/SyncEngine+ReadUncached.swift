@@ -19,7 +19,7 @@ extension SyncEngine {
                 try await hydrate(number, range: ahead)
                 return nil
             } catch {
-                guard error == .noSpace || error == .quotaExceeded else { throw error }
+                guard error.isFullDisk else { throw error }
             }
         }
         return try await pass(number, wanted)

@@ -9,4 +9,7 @@ extension Errno {
     package static var quotaExceeded: Errno { Errno(rawValue: Glibc.EDQUOT) }
     /// ENODATA: no such extended attribute.
     package static var noAttribute: Errno { Errno(rawValue: Glibc.ENODATA) }
+
+    /// Whether no space is left for this user.
+    package var isFullDisk: Bool { self == .noSpace || self == .quotaExceeded }
 }

@@ -45,7 +45,7 @@ struct CopiedTree {
                 if row.kind == .folder { try adoptFolder(row, place) }
                 try restore(place, of: row, line)
                 try update(ItemNumber(row.number), FileFingerprint(try place.status()))
-            } catch let error as Errno where ![.noSpace, .readOnlyFileSystem].contains(error) {
+            } catch let error as Errno where !error.isFullDisk && error != .readOnlyFileSystem {
                 continue  // What can't be read or restored is left to the scan.
             }
         }

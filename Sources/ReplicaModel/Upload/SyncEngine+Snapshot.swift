@@ -19,7 +19,7 @@ extension SyncEngine {
         do throws(Errno) {
             copy = try snapshots.make(of: source, size: call.fingerprint.size)
         } catch {
-            guard error == .noSpace else { throw .itemUnavailable("its content cannot be read: \(error)") }
+            guard error.isFullDisk else { throw .itemUnavailable("its content cannot be read: \(error)") }
             noteFullDisk()
             return nil
         }

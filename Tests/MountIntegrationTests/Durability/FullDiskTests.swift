@@ -28,6 +28,23 @@ import Testing
         }
     }
 
+    /// statfs(2) knows no quotas: an exceeded one shows when something is written.
+    @Test func aDaemonStartsOverAQuota() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo text >"$SRC/file"; begin; settle; eventually test -e "$STATE/reserve"
+                unmount_it; no_daemon
+                strace -f -qq -o calls -e trace=fallocate -e inject=fallocate:error=EDQUOT "$BIN/replica" mount d "$MNT" &
+                tracer=$!
+                eventually is_mounted
+                not test -e "$STATE/reserve"
+                content_is "$MNT/file" text
+                kill -KILL "$tracer"; wait "$tracer" || true
+                """)
+        }
+    }
+
     /// The state on a disk of 24 MB, the store on another, with files of known bytes.
     private let smallDisk = #"""
         truncate -s 24M image; mkfs.ext4 -q -F image; mkdir disk; mount -o loop image disk
