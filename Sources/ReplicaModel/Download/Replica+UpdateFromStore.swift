@@ -71,7 +71,8 @@ extension Replica {
         _ number: ItemNumber, _ item: Item, _ fields: ItemFields, asked: UInt64, _ staged: StagedContent?
     ) throws(ReplicaError) {
         let folders = self.folders
-        let (name, parent, isOpen, inodeNumber) = try withTreeWaking { (tree) throws(ReplicaError) in
+        let presenter = self.presenter.withLock { $0 }
+        let (place, isOpen, isSeparated, inodeNumber) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent else {
                 throw .errno(.noSuchFileOrDirectory)
             }
@@ -82,15 +83,23 @@ extension Replica {
             guard !tree.isWritten(node), !holdsEdit, !tree.isOutdated(node, asked: asked) else {
                 throw .errno(.resourceBusy)
             }
+            let former = node.inodeNumber
             try tree.asOwner(of: [parent]) { () throws(ReplicaError) in
                 try tree.exchangeFile(of: node, item, fields, staged, folders)
             }
+            let place = ItemPlace(folder: parent.number, name: node.name)
+            let isSeparated = node.inodeNumber != former
+            if isSeparated, presenter != nil { tree.presentations.addUnreported([place]) }
             tree.presentations.beginContent(of: node.inodeNumber)
-            return (node.name, parent.number, node.opens > 0, node.inodeNumber)
+            return (place, node.opens > 0, isSeparated, node.inodeNumber)
         }
         defer { withTree { $0.presentations.endContent(of: inodeNumber) } }
-        let presenter = self.presenter.withLock { $0 }
-        if isOpen { presenter?.invalidate(name, in: parent) }
+        if isSeparated {
+            // To the kernel, the name is one of the file that it was linked to: a write would go there.
+            if let presenter { tell(presenter, of: [place]) }
+        } else if isOpen {
+            presenter?.invalidate(place.name, in: place.folder)
+        }
         let size = item.size
         let call: (PresentedItem) -> PresentedCall = { .touchContent($0, size: size) }
         try presentTouch(number, call) { (_, _) in }
