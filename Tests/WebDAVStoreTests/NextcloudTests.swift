@@ -56,6 +56,21 @@ import Threads
         }
     }
 
+    /// Nextcloud refuses `If-Match` on folders, though it tells their ETags.
+    @Test func foldersAreMovedAndRemoved() async throws {
+        try await WebDAVScratch.run(Self.server) { scratch in
+            #expect(scratch.storage.abilities.movesConditionally && scratch.storage.abilities.removesConditionally)
+            for folder in ["a", "empty"] { try await scratch.other.makeFolder(folder) }
+            try await scratch.put("a/file", "text")
+            let (from, to) = (StoragePath.root.appending(FileName("a")), StoragePath.root.appending(FileName("b")))
+            _ = try await scratch.storage.move(from, to: to, version: nil)
+            try await scratch.storage.remove(StoragePath.root.appending(FileName("empty")), version: nil)
+            #expect(try await scratch.theirs("b/file") == "text")
+            #expect(try await scratch.storage.entry(at: from) == nil)
+            #expect(try await scratch.storage.entry(at: StoragePath.root.appending(FileName("empty"))) == nil)
+        }
+    }
+
     @Test func aFileMovedByOthersKeepsItsIdentity() async throws {
         try await Self.run { (store, scratch) in
             for folder in ["a", "b"] { try await scratch.other.makeFolder(folder) }

@@ -416,6 +416,11 @@ $server = new DAV\Server($tree);
 $server->setBaseUri('/remote.php/dav/');
 $server->subscribeEvent('beforeMethod', function ($method, $uri) use ($server, $dir) {
     if ($method === 'DELETE' || $method === 'MOVE') {
+        $match = $server->httpRequest->getHeader('If-Match');
+        if ($match !== null && $match !== '*' && $server->tree->nodeExists($uri) && $server->tree->getNodeForPath($uri) instanceof DAV\ICollection) {
+            // As sabre/dav 4 does: folders have no ETag in preconditions, though PROPFIND tells one.
+            throw new DAV\Exception\PreconditionFailed('An If-Match header was specified, but none of the specified ETags matched.', 'If-Match');
+        }
         $server->checkPreconditions();
     }
     if ($method !== 'MOVE' || !str_ends_with($uri, '/.file')) {

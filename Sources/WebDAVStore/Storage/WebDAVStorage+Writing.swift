@@ -99,9 +99,10 @@ extension WebDAVStorage {
         return [("X-OC-Mtime", String(date.seconds))]
     }
 
-    /// The precondition that a resource has not changed.
+    /// The precondition that a file has not changed. Folders have none: Nextcloud (sabre/dav 4) tells their ETags, but refuses every
+    /// `If-Match` on them, and an ETag of all that is below them says nothing about the folder itself.
     func condition(_ resource: Resource, _ isTested: Bool) -> [(name: String, value: String)] {
-        guard isTested, let tag = resource.tag, !tag.isWeak else { return [] }
+        guard isTested, !resource.isFolder, let tag = resource.tag, !tag.isWeak else { return [] }
         return [("If-Match", tag.header)]
     }
 
