@@ -5,9 +5,19 @@ internal import Threads
 struct Recording {
     /// The error of the last attempt; nil if it succeeded. Shown in the domain's status.
     var failure: String?
+
+    /// How long the engine rests after a failure.
+    fileprivate static let restSeconds = 5.0
 }
 
 extension Replica {
+    /// Until when the engine does nothing that has to be recorded, in seconds since 1970, because that failed: a full disk stays full for
+    /// a while. Nil if it may.
+    var recordingRest: Double? {
+        let time = recordingRetryAt.withLock { $0 }
+        return time > now() ? time : nil
+    }
+
     /// Writes all changes since the last call to the database, in one transaction.
     /// - Parameter together: Additional writes in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
@@ -35,9 +45,12 @@ extension Replica {
                     tree.store.answers.putBack(answers)
                 }
                 recording.failure = (error as? DatabaseFailure)?.message ?? "\(error)"
+                let retryAt = now() + Recording.restSeconds
+                recordingRetryAt.withLock { $0 = retryAt }
                 throw error
             }
             recording.failure = nil
+            recordingRetryAt.withLock { $0 = 0 }
             withTree { $0.items.closeSurplusFolders() }
         }
     }

@@ -8,7 +8,7 @@ extension SyncEngine {
     func receive() async {
         guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
         if pause.left == 0, state.withLock({ $0.pulls.isWanted || $0.pulls.next <= replica.now() }) { await pull() }
-        if knowsOwnCalls() { await applyIncoming() }
+        if replica.recordingRest == nil, knowsOwnCalls() { await applyIncoming() }
     }
 
     /// Whether all calls of the last run are answered. Until then, what they created would be mistaken for another client's.

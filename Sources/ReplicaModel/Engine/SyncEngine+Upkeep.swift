@@ -16,7 +16,7 @@ extension SyncEngine {
             reported = reportState(after: reported)
             if replica.hasChanges {
                 await rest(0.1, atMost: 1)
-                recordChanges()
+                if replica.recordingRest == nil { recordChanges() }
             } else {
                 await wakeSignal.wait(since: mark, until: nextRound, now: replica.now)
             }

@@ -101,7 +101,7 @@ final class SyncEngine: Sendable {
             let mark = wakeSignal.mark
             await receive()
             let left = pause.left
-            let end = left > 0 ? replica.now() + left : .infinity
+            let end = min(left > 0 ? replica.now() + left : .infinity, replica.recordingRest ?? .infinity)
             let next = state.withLock {
                 min($0.pulls.next, $0.postponed.next ?? .infinity, $0.deletions.nextCheck ?? .infinity, end)
             }

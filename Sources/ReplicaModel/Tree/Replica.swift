@@ -15,6 +15,8 @@ package final class Replica: Sendable {
     /// Where the domain's folders are.
     package let folders: StateFolders
     let recording = Locked(Recording(), rank: .recording)
+    /// See ``recordingRest``.
+    let recordingRetryAt = Locked(0.0, rank: .innermost)
     /// The value of ``Unrecorded/unobservableChanges`` up to which the database survives a power cut.
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)

@@ -113,6 +113,7 @@ extension SyncEngine {
 
     /// The time until which nothing is sent.
     private func heldBack() -> Double? {
+        if let rest = replica.recordingRest { return rest }
         // It would hang as well, and must not be recorded as made.
         let isFull = callTimeouts.isFullOfChanges
         return state.withLock { state in

@@ -42,6 +42,25 @@ import Threads
         #expect(try Self.row(of: new, bench)?.name == FileName("new"))
     }
 
+    /// A full disk stays full for a while.
+    @Test func nothingIsTriedRightAfterAFailure() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        try bench.write("ours", to: "ours")
+        bench.store.write("theirs", to: "theirs")
+        bench.pass(2)
+        #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
+        let next = await bench.engine.send()
+        #expect(next == bench.replica.recordingRest && next != nil)
+        await bench.engine.receive()
+        #expect(bench.store.calls(of: .createItem).isEmpty)
+        #expect(try bench.tree().keys.sorted() == ["ours"])
+        bench.pass(6)
+        try await bench.settle()
+        #expect(bench.store.text(at: "ours") == "ours")
+        #expect(try bench.tree().keys.sorted() == ["ours", "theirs"])
+    }
+
     /// One is removed before an attempt that fails, another during it: no row of either stays.
     @Test func itemsRemovedBeforeRecordingHaveNoRow() async throws {
         let bench = try Bench()
