@@ -11,6 +11,7 @@ extension Node {
     /// The change time that programs see.
     /// - Parameter own: The file's own.
     func shownChangeTime(_ own: Int64) -> Int64 {
+        guard kind == .file else { return own }
         // A download changes the file with each piece; changes that count are noted in the fingerprint.
         let noted = materialization == .whole ? own : fingerprint.changed
         return shownChange.flatMap { $0.own == noted ? $0.shown : nil } ?? noted
