@@ -60,12 +60,8 @@ extension Domain {
 }
 
 extension ItemRow {
-    fileprivate static func conflicts(in rows: Rows) throws -> [ItemRow] {
+    /// All conflict copies.
+    static func conflicts(in rows: Rows) throws -> [ItemRow] {
         try Row.fetchAll(rows, sql: "SELECT * FROM item WHERE \(RowCondition.isConflict)").map(ItemRow.init)
-    }
-
-    /// The conflict copies of an item.
-    static func conflicts(with original: ItemIdentifier, in rows: Rows) throws -> [ItemRow] {
-        try conflicts(in: rows).filter { $0.conflict?.original == original }
     }
 }

@@ -13,10 +13,14 @@ extension Replica {
         guard changes.contains(where: { $0.item == nil }) else { return }
         do throws(ReplicaError) {
             try withTreeWaking { (tree) throws(ReplicaError) in
+                var renamed: [ItemIdentifier: ItemIdentifier] = [:]
                 for change in changes where change.item == nil {
-                    guard let stale = try tree.adoptSuccessor(change.identifier, by: arrivals) else { continue }
+                    guard let stale = try tree.adoptSuccessor(change.identifier, by: arrivals, &renamed) else {
+                        continue
+                    }
                     changes.append(Incoming(identifier: stale, item: nil, asked: tree.store.answers.count))
                 }
+                try tree.renameOrigins(renamed)
             }
         } catch {
             throw LocalStateFailure(message: "the tree cannot be read: \(error.errno)")
@@ -35,9 +39,10 @@ struct StorePlace: Hashable {
 
 extension Tree {
     /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
+    /// - Parameter renamed: Receives the new identifier.
     /// - Returns: The new identifier of the item known under the temporary name, which has to be removed.
     fileprivate func adoptSuccessor(
-        _ identifier: ItemIdentifier, by arrivals: Arrivals
+        _ identifier: ItemIdentifier, by arrivals: Arrivals, _ renamed: inout [ItemIdentifier: ItemIdentifier]
     ) throws(ReplicaError) -> ItemIdentifier? {
         guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,
             let successor = try successor(of: node, base, arrivals), successor != identifier
@@ -47,15 +52,19 @@ extension Tree {
         let stale = beside.flatMap(makeStale)
         base.identifier = successor
         setBase(base, of: node)
-        try renameOrigin(identifier, to: successor)
+        renamed[identifier] = successor
         return stale
     }
 
-    /// The conflict copies of an item remember it by its identifier.
-    private func renameOrigin(_ former: ItemIdentifier, to successor: ItemIdentifier) throws(ReplicaError) {
-        let recorded = try reading { try ItemRow.conflicts(with: former, in: $0) }.map { ItemNumber($0.number) }
+    /// The conflict copies of items remember these by their identifiers.
+    /// - Parameter renamed: The new identifiers, by the former ones.
+    fileprivate func renameOrigins(_ renamed: [ItemIdentifier: ItemIdentifier]) throws(ReplicaError) {
+        guard !renamed.isEmpty else { return }
+        let recorded = try reading { try ItemRow.conflicts(in: $0) }.map { ItemNumber($0.number) }
         for number in Set(recorded).union(unrecorded.nodes.keys) {
-            guard let copy = try find(number), copy.conflict?.original == former else { continue }
+            guard let copy = try find(number), let successor = copy.conflict.flatMap({ renamed[$0.original] }) else {
+                continue
+            }
             copy.conflict?.original = successor
             note(copy)
         }
