@@ -25,11 +25,11 @@ extension StateFolders {
         guard reserve.withPlatformString({ access($0, F_OK) }) != 0, let free = try? freeBytes(),  // Tried again later.
             free >= Self.reservedBytes * Self.roomForReserve
         else { return true }
-        let file = reserve.withPlatformString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        // Named when it has its blocks: neither a crash nor a full disk leaves a reserve without.
+        let file = root.withPlatformString { open($0, CL_O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600) }
         guard file >= 0 else { return false }
         defer { close(file) }
-        if fallocate(file, 0, 0, Self.reservedBytes) == 0 { return true }
-        _ = reserve.withPlatformString { unlink($0) }
-        return false
+        guard fallocate(file, 0, 0, Self.reservedBytes) == 0 else { return false }
+        return reserve.withPlatformString { linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) } == 0
     }
 }

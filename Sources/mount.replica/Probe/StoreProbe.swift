@@ -32,16 +32,14 @@ enum StoreProbe {
 
     /// - Throws: Why it can't be probed.
     static func run(_ url: StoreURL, credentials: FilePath?) async throws -> [ProbeFinding] {
-        let folder = FilePath("/tmp/replica-probe-\(getpid())")
-        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-        // Anything left in /tmp is removed at the next start.
-        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        let folder = try ScratchFolder()
+        defer { folder.remove() }
         let first = try await ProbedStore.open(
-            url, credentials: credentials, folder: folder.appending("one"))
+            url, credentials: credentials, folder: folder.path.appending("one"))
         let second: ProbedStore
         do {
             second = try await ProbedStore.open(
-                url, credentials: credentials, folder: folder.appending("two"))
+                url, credentials: credentials, folder: folder.path.appending("two"))
         } catch {
             await first.close()
             throw error

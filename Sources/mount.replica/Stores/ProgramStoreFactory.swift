@@ -86,19 +86,18 @@ enum ProgramStoreFactory {
     static func tryOut(
         _ url: StoreURL, credentials: FilePath?, _ log: Logger
     ) async throws(StoreFailure) -> TriedStore {
-        let folder = FilePath("/tmp/replica-store-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        guard mkdir(folder.string, 0o700) == 0 else {
-            throw .unreachable("\(folder) can't be created: \(Errno(rawValue: errno))")
+        let folder: ScratchFolder
+        do { folder = try ScratchFolder() } catch {
+            throw .unreachable("a folder in /tmp can't be created: \(error)")
         }
-        // Anything left in /tmp is removed at the next start.
-        defer { try? FileManager.default.removeItem(atPath: folder.string) }
-        let opened = try await open(url, state: folder, credentials: credentials, log)
+        defer { folder.remove() }
+        let opened = try await open(url, state: folder.path, credentials: credentials, log)
         let outcome = await rootFailure(of: opened)
         await opened.process.close()
         if let outcome { throw outcome }
         var tried = TriedStore(properties: opened.store.properties)
         if case .path(let storage) = opened.process { tried = TriedStore(storage) }
-        tried.login = DomainLogin.place(state: folder)
+        tried.login = DomainLogin.place(state: folder.path)
         return tried
     }
 

@@ -47,13 +47,11 @@ struct StoreTest {
     /// - Returns: Whether the store keeps all promises that apply to it.
     /// - Throws: Why it can't be tested.
     func run() async throws -> Bool {
-        let folder = FilePath("/tmp/replica-test-store-\(getpid())")
-        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-        // Anything left in /tmp is removed at the next start.
-        defer { try? FileManager.default.removeItem(atPath: folder.string) }
-        let (first, second) = (try await open(in: folder, "one"), try await open(in: folder, "two"))
+        let folder = try ScratchFolder()
+        defer { folder.remove() }
+        let (first, second) = (try await open(in: folder.path, "one"), try await open(in: folder.path, "two"))
         let outcome: Result<Bool, any Error>
-        do { outcome = .success(try await run(first.storage, second.storage, folder)) } catch {
+        do { outcome = .success(try await run(first.storage, second.storage, folder.path)) } catch {
             outcome = .failure(error)
         }
         await first.close()
