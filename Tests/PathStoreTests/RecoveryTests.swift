@@ -3,6 +3,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 /// Unanswered calls: the connection was cut before or after the execution, and the calling process may have died.
 @Suite struct RecoveryTests {
@@ -152,6 +153,54 @@ import Testing
         try await store.write(third, to: item)
         #expect(scratch.storage.text(at: "file") == third)
         #expect(scratch.storage.names == ["file"])
+    }
+
+    /// Both writes arrive, and both answers are lost: the third attempt still has the base of the first.
+    @Test func twoLostAnswersAreNotAConflict() async throws {
+        let cut = Cut(isDone: true, isCrash: false, keepsMarks: true)
+        let scratch = try cut.scratch()
+        let store = try scratch.open()
+        let item = try await store.make("file", "old")
+        for text in ["new", "newer"] {
+            _ = try await cut.strike(.write, scratch, store) { try await $0.write(text, to: item) }
+        }
+        try await store.write("newest", to: item)
+        #expect(scratch.storage.text(at: "file") == "newest")
+    }
+
+    /// The storage is polled before the call is repeated. What was written is compared once, however large it is.
+    @Test(arguments: Cut.all.filter(\.isDone))
+    func aPollBeforeTheNextAttemptIsNotAConflict(_ cut: Cut) async throws {
+        let scratch = try cut.scratch()
+        let first = try scratch.open()
+        let item = try await first.make("file", "old")
+        let anchor = try await first.currentAnchor()
+        let store = try await cut.strike(.write, scratch, first) { try await $0.write("new", to: item) }
+        scratch.storage.clearCalls()
+        _ = try await store.changes(from: anchor)
+        try await store.write("new", to: item)
+        #expect(scratch.storage.calls.count { $0.method == .read } == 1)
+        #expect(scratch.storage.text(at: "file") == "new")
+    }
+
+    /// A server whose versions settle late: what was written has another version while it is compared.
+    @Test(arguments: Cut.all.filter(\.isDone))
+    func aVersionThatChangesDuringTheComparisonIsNotAConflict(_ cut: Cut) async throws {
+        let scratch = try cut.scratch()
+        let first = try scratch.open()
+        let item = try await first.make("file", "old")
+        let store = try await cut.strike(.write, scratch, first) { try await $0.write("new", to: item) }
+        let isFirst = Locked(true)
+        let storage = scratch.storage
+        storage.before = { call throws(PathStorageError) in
+            let isNow = call.method == .read && isFirst.withLock { $0 }
+            guard isNow else { return }
+            isFirst.withLock { $0 = false }
+            storage.put("new", at: "file")
+        }
+        try await store.write("new", to: item)
+        #expect(!isFirst.withLock { $0 })
+        #expect(storage.text(at: "file") == "new")
     }
 
     @Test(arguments: Cut.all)

@@ -38,26 +38,12 @@ extension PathStore {
     private func writtenBefore(
         _ row: PathRow, _ base: String, _ contents: ItemContents?
     ) async throws(RemoteStoreError) -> (base: String, isSame: Bool) {
-        let former = try table.read { try $0.intents(of: row.id).last { $0.operation == .write && $0.base == base } }
         try await recover(row.id)
-        guard let contents, let now = try table.read({ try $0.row(row.id) }) else { return (base, false) }
-        if let former, now.token != row.token, try await isWritten(former, now) {
-            // The call may fail again, and is then repeated with the same base.
-            let version = PassedVersion(base: base, token: now.token, hash: former.hash)
-            passed.withLock { $0[row.id] = version }
-        }
-        guard let version = passed.withLock({ $0[row.id] }), version.base == base, version.token == now.token else {
-            return (base, false)
-        }
+        guard let contents, let now = try table.read({ try $0.row(row.id) }),
+            let version = passed.withLock({ $0[row.id] }), version.bases.contains(base), version.token == now.token
+        else { return (base, false) }
         guard now.size == contents.size, let hash = version.hash else { return (now.token, false) }
         return (now.token, await ContentHash.of(contents) == hash)
-    }
-
-    /// Whether the current content is what a lost call wrote.
-    private func isWritten(_ intent: Intent, _ row: PathRow) async throws(RemoteStoreError) -> Bool {
-        guard let path = try path(of: row.id), row.size == intent.size else { return false }
-        if let hash = row.hash { return hash == intent.hash }
-        return try await hash(of: path, row) == intent.hash
     }
 
     // MARK: Place

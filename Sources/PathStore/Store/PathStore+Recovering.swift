@@ -171,16 +171,34 @@ extension PathStore {
 
     private func recoverWrite(_ intent: Intent, _ row: PathRow, _ path: StoragePath) async throws(RemoteStoreError) {
         try await locks.hold([PathLocks.Claim(path: path)]) { () async throws(RemoteStoreError) in
-            guard let entry = try await self.present(path), row.isSame(as: entry) else { return try self.end([intent]) }
-            let now = PathRow(id: row.id, parent: row.parent, name: row.name, entry: entry)
-            // If a write can leave the version unchanged, an equal version proves nothing.
-            let mayBeOurs = entry.size == intent.size && (self.hasGrain || entry.version != row.version)
-            let isOurs = mayBeOurs ? try await self.hash(of: path, now) == intent.hash : false
-            try self.table.write { database in
-                try database.end(intent)
-                guard isOurs, let row = try database.row(row.id) else { return }
-                _ = try self.confirm(entry, row, sent: PathAttributes(), written: intent.hash, database)
+            for _ in 0..<3 {
+                guard let entry = try await self.present(path), row.isSame(as: entry) else {
+                    return try self.end([intent])
+                }
+                // If a write can leave the version unchanged, an equal version proves nothing.
+                guard entry.size == intent.size, self.hasGrain || entry.version != row.version else {
+                    return try self.end([intent])
+                }
+                let now = PathRow(id: row.id, parent: row.parent, name: row.name, entry: entry)
+                // If it changes while it is read, it is looked at again: it may still be what was sent.
+                guard let hash = try await self.hash(of: path, now) else { continue }
+                let ours = try self.table.write { database -> PathRow? in
+                    try database.end(intent)
+                    guard hash == intent.hash, let row = try database.row(row.id) else { return nil }
+                    return try self.confirm(entry, row, sent: PathAttributes(), written: intent.hash, database)
+                }
+                if let ours, let base = intent.base { self.notePassed(base, ours, intent.hash) }
+                return
             }
+            try self.end([intent])
+        }
+    }
+
+    /// A lost call wrote this. It is repeated with the base that it had, perhaps more than once, and may be lost each time.
+    private func notePassed(_ base: String, _ row: PathRow, _ hash: [UInt8]?) {
+        passed.withLock { passed in
+            let former = passed[row.id].flatMap { $0.token == base ? $0.bases : nil } ?? []
+            passed[row.id] = PassedVersion(bases: former.union([base]), token: row.token, hash: hash)
         }
     }
 }

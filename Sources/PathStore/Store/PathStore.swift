@@ -93,8 +93,8 @@ package final class PathStore: RemoteStore {
 
 /// A version that was written by a call of ours whose answer was lost.
 struct PassedVersion: Hashable, Sendable {
-    /// The version that the call was based on.
-    var base: String
+    /// The version that the call was based on, and those that it and lost calls before it have passed.
+    var bases: Set<String>
     /// The token of its content.
     var token: String
     /// The hash of what it wrote.
