@@ -45,7 +45,7 @@ extension WebDAVStorage {
             do throws(CallError) {
                 try await put(contents, at: temporary, time)
                 isSent = true
-                try await send(move(temporary, to: path, isFolder: false, mayReplace: false))
+                try await publish(temporary, as: path, mayReplace: false)
             } catch {
                 await forget(temporary, mayAppear: !isSent && error.isUnanswered)
                 throw try await refused(error, path, isCreate: true)
@@ -85,7 +85,7 @@ extension WebDAVStorage {
             // The upload took some time.
             guard let now = try await find(path) else { throw .storage(.notFound) }
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
-            try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
+            try await publish(temporary, as: path, mayReplace: true)
         } catch {
             await forget(temporary, mayAppear: !isSent && error.isUnanswered)
             throw error
@@ -161,6 +161,18 @@ extension WebDAVStorage {
         }
         try await patch(attributes, path, &found.resource)
         return try entry(found, path)
+    }
+
+    /// Gives an uploaded file its name.
+    /// - Throws: `.unreachable` if the move was refused but has happened, as when a proxy sends the request twice: what the path has
+    ///   by now is found out by the next attempt, like after a lost answer.
+    private func publish(_ temporary: StoragePath, as path: StoragePath, mayReplace: Bool) async throws(CallError) {
+        do throws(CallError) {
+            try await send(move(temporary, to: path, isFolder: false, mayReplace: mayReplace))
+        } catch {
+            guard let status = error.request?.status, try await find(temporary) == nil else { throw error }
+            throw .storage(.unreachable("\(path): the server answers \(status) to a move that has happened"))
+        }
     }
 
     // MARK: Temporary files
