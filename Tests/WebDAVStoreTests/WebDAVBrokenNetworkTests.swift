@@ -1,4 +1,6 @@
 import HTTPStorage
+import PathStore
+import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
@@ -36,14 +38,28 @@ import Testing
         }
     }
 
-    /// A proxy sends each move twice, and delivers the answer to the second one, which is refused.
-    @Test(arguments: ScriptedSession.Act.allCases)
-    func movesThatAreSentTwiceHappenOnce(_ act: ScriptedSession.Act) async throws {
-        let known = try await WebDAVServer.nginx.abilities()
-        let count = await Self.play(act, .nginx, known, "each move", 30) { (_, request) in
+    /// A proxy sends the move of an upload twice, and delivers the answer to the second one: rclone's server refuses it with 403.
+    /// What is at the path is unknown then, but nothing was refused.
+    @Test func aMoveThatHappenedIsNotRefused() async throws {
+        let known = try await WebDAVServer.rclone.abilities()
+        let session = try await WebDAVFaultedSession(.rclone, known) { (_, request) in
             request.words.first == "MOVE" ? .sentTwice : nil
         }
-        #expect(count > 0)
+        try await session.run { store in
+            let retrying = RetryingStore(store)
+            let file = try await retrying.create("file", .file, in: .root, Array("first".utf8))
+            let template = ItemTemplate(
+                identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+            let error = await #expect(throws: RemoteStoreError.self) {
+                try await session.armed {
+                    try await ItemContents.with(Array("second".utf8)) { contents async throws(RemoteStoreError) in
+                        try await store.modifyItem(
+                            template, base: file.version, changedFields: .contents, contents: contents)
+                    }
+                }
+            }
+            #expect(error == .serverUnreachable)
+        }
     }
 
     /// Faults that could be mistaken for features of a server.
