@@ -153,7 +153,8 @@ let package = Package(
             name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", "Threads", system], exclude: page,
             swiftSettings: strict),
         .testTarget(
-            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
+            name: "ReplicaModelTests",
+            dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             exclude: page, swiftSettings: strict),
         .testTarget(
             name: "ReplicaFileSystemTests",

@@ -51,7 +51,7 @@ import Testing
         (domain.version, domain.deadMount) = ("0.1", place)
         (domain.nextTry, domain.pending, domain.errors, domain.conflicts) = (date, 1, 2, 3)
         (domain.items, domain.bytes, domain.materializedBytes, domain.localOnly) = (1, 2, 3, 4)
-        domain.progress = progress
+        (domain.kept, domain.progress) = (5, progress)
         let version = ItemStatusVersion(content: "a", metadata: "b")
         let error = ItemStatusError(code: "c", message: "m", attempts: 1, nextTry: date)
         var item = ItemStatus(path: path, id: "i", number: 1, kind: .file, state: .partial, size: 1)

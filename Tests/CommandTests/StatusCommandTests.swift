@@ -37,7 +37,7 @@ import Testing
             var status = MessageTests.domainStatus
             status.mountpoint = ControlFilePath(bytes: Array("/mnt/a\u{1B}b".utf8))
             (status.items, status.bytes, status.materializedBytes, status.localOnly) = (12, 5 << 20, 1 << 20, 1)
-            (status.errors, status.conflicts) = (2, 1)
+            (status.errors, status.conflicts, status.kept) = (2, 1, 3)
             (status.version, status.reason) = (programVersion, "not sent: a\u{1B}b\nc: Permission denied")
             return .domain(status)
         }
@@ -54,6 +54,7 @@ import Testing
                   errors        2 items
                   conflicts     1
                   only here     1 item, not kept in the store
+                  kept          3 files, in /state/kept
                   now           1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
 
                 """)

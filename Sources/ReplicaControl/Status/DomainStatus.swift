@@ -55,6 +55,8 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     package var materializedBytes: Int64?
     /// Items that are not replicated: devices, sockets and FIFOs, and what the store can't keep or excludes.
     package var localOnly: Int?
+    /// Files in `kept/` of the state directory: bytes that the store rejected, deleted or replaced by older ones.
+    package var kept: Int?
     /// The current transfers, if there are any.
     package var progress: TransferProgress?
 

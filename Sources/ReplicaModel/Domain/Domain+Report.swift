@@ -20,7 +20,7 @@ extension Domain {
             pending: pending,
             errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
-            localOnly: counts.localOnly,
+            localOnly: counts.localOnly, kept: try replica.folders.countKept(),
             uploads: isAway ? nil : engine.uploads(unsentBytes: counts.unsentBytes),
             downloads: engine.downloads())
     }

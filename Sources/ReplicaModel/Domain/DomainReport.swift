@@ -34,6 +34,8 @@ package struct DomainReport: Sendable, Hashable {
     package var bytesHere: Int64
     /// Items that are not replicated: devices, sockets and fifos (MODEL.md#decisions), and what the store can't keep or excludes.
     package var localOnly: Int
+    /// Files in the state's `kept/`: local bytes that must not stay in the tree and may exist nowhere else.
+    package var kept: Int
     /// The uploads; nil if there are none.
     package var uploads: TransferReport?
     /// The downloads; nil if there are none.

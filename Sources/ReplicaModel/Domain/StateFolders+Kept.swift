@@ -33,21 +33,27 @@ extension StateFolders {
         }
     }
 
-    /// - Parameter put: Puts the file at a free place in ``kept``.
-    private func keep(
-        _ number: UInt64, _ name: FileName, _ put: (BackingPath) throws(Errno) -> Void
+    /// - Parameters:
+    ///   - prefix: Of the file's name there.
+    ///   - put: Puts the file at a free place in ``kept``.
+    func keep(
+        _ number: UInt64, _ name: FileName, prefix: String = "", _ put: (BackingPath) throws(Errno) -> Void
     ) throws(Errno) {
-        let folder = try Errno.check(
-            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+        let folder = try openKept()
         defer { close(folder) }
         for count in 1...1000 {
-            let text = count == 1 ? "\(number) " : "\(number)-\(count) "
+            let text = prefix + (count == 1 ? "\(number) " : "\(number)-\(count) ")
             let kept = BackingPath(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
             do throws(Errno) { return try put(kept) } catch {
                 guard error == .fileExists else { throw error }
             }
         }
         throw .fileExists
+    }
+
+    /// An `O_PATH` descriptor of ``kept``.
+    func openKept() throws(Errno) -> Int32 {
+        try Errno.check(kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
     }
 
     /// Moves the only remaining copy to `kept/`; a placeholder has nothing to preserve.

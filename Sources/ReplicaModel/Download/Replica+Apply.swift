@@ -73,6 +73,8 @@ extension Replica {
                 guard try separateContents(of: update.number, item, asked: asked, staged) else { return .deferred }
                 return try apply(item, asked: asked)
             }
+            // Often a tool only set an earlier date.
+            if update.isReversal, try mergeIfEqual(update.number, item, staged) { return try apply(item, asked: asked) }
             return try carryOut(update, item, asked: asked, staged)
         }
     }
@@ -101,4 +103,6 @@ struct PlannedUpdate {
     var parent: ItemNumber
     /// ``Node/edits`` when it was planned.
     var edits: UInt64
+    /// Whether the new content is older than the former one.
+    var isReversal: Bool
 }

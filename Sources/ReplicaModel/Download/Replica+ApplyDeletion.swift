@@ -6,9 +6,11 @@ internal import Threads
 extension Replica {
     /// Applies a deletion in the store to the tree. Items that were edited here stay and are uploaded again
     /// (MODEL.md#conflicts).
-    /// - Parameter setsAside: Whether removed files are set aside, so that ``restoreDeleted(_:in:)`` can restore them.
+    /// - Parameters:
+    ///   - setsAside: Whether removed files are set aside, so that ``restoreDeleted(_:in:)`` can restore them.
+    ///   - keepsNewer: ``TreeRemoval/keepsNewer``.
     func applyDeletion(
-        of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
+        of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false, keepsNewer: Bool = true
     ) throws(ReplicaError) -> Applied {
         var isStale = false
         let (number, plan) = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemNumber?, Reconciliation) in
@@ -35,7 +37,8 @@ extension Replica {
         case .meet: return .deferred
         case .delete:
             let path = events.isHeard ? withTree { tree in tree.items[number].map(tree.path(of:)) } : nil
-            let removal = TreeRemoval(top: number, isGone: true, setsAside: setsAside, asked: asked)
+            let removal = TreeRemoval(
+                top: number, isGone: true, setsAside: setsAside, keepsNewer: keepsNewer, asked: asked)
             if try removeTree(number, removal) { post(.remoteDeletion, path: path) }
         default: withTree { tree in tree.items[number].map(tree.convertToNewItem) }
         }
@@ -97,7 +100,11 @@ extension Replica {
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
-            removal.setsAside ? try tree.setAside(node, folders) : try tree.removeMeant(node, folders)
+            if removal.setsAside {
+                try tree.setAside(node, folders)
+            } else {
+                try tree.removeMeant(node, folders, keepsNewer: removal.keepsNewer)
+            }
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
             tree.makeTombstone(node)
@@ -114,6 +121,8 @@ struct TreeRemoval {
     var isGone: Bool
     /// Whether removed files are set aside, so that ``restoreDeleted(_:in:)`` can restore them.
     var setsAside = false
+    /// Whether files that are newer than a backup of the store go to `kept/`.
+    var keepsNewer = false
     /// ``Incoming/asked``.
     var asked: UInt64 = .max
 }

@@ -1,5 +1,7 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
+internal import SystemPackage
 
 extension Replica {
     /// Whether a deletion is noted and not applied yet.
@@ -52,10 +54,34 @@ extension Replica {
         try database.write { try Meta.deletionWindow.write(text, to: $0) }
     }
 
-    /// Deletes all items that are set aside.
+    /// Deletes all items that are set aside, except for files that are newer than a backup of the store.
     func discardAside() throws {
+        try keepNewerAside()
         // Unrecorded rows must not be written later.
         try record { try SetAsideRows.removeAll(from: $0) }
         try folders.discardDeleted()
+    }
+
+    private func keepNewerAside() throws {
+        let (reversal, now) = withTree { ($0.store.reversal, $0.clock.now()) }
+        guard let reversal, reversal.isRecent(at: now) else { return }
+        try record()
+        let wall = Timestamp(secondsSince1970: clock.wall())
+        let deleted = try folders.openDeleted()
+        defer { Glibc.close(deleted) }
+        for row in try database.read({ try SetAsideRows.all(in: $0) })
+        where row.kind == .file && row.materialization == .whole && row.fingerprint.size > 0 {
+            let (born, modified) = (row.fingerprint.born, row.fingerprint.modified)
+            guard
+                reversal.explainsDeletion(
+                    born: Timestamp(nanoseconds: born), modified: Timestamp(nanoseconds: modified), now: now)
+            else { continue }
+            let place = BackingPath(folder: deleted, name: FileName(row.asideName))
+            do throws(Errno) {
+                _ = try folders.keepNewer(place, try place.status(), of: ItemNumber(row.number), row.name, now: wall)
+            } catch {
+                guard error == .noSuchFileOrDirectory else { throw error }  // It is in the tree again.
+            }
+        }
     }
 }

@@ -174,10 +174,11 @@ extension Tree {
             try makePlaceholder(fresh, in: staging, size: item.size, fingerprint)
         }
         let place = BackingPath(folder: staging, name: fresh)
+        let keptAt = keepsBytes(of: node, old, insteadOf: item)
         let status = try errnos { () throws(Errno) in
             try place.copyAttributes(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
             let status = try place.status()
-            try place.replace(former, old, of: node, folders)
+            try place.replace(former, old, of: node, folders, keptAt: keptAt)
             return status
         }
         let hasReaders = node.opens > 0 && node.materialization != .dataless

@@ -28,6 +28,9 @@ extension SyncEngine {
             }
         }
         discardUnwanted()
+        if replica.withTree({ $0.store.takeReversalNews() }) {
+            log.warning("contents of the store went back to earlier dates: newer ones are kept, see 'replica status'")
+        }
         // An approval ends with the deletions that it was given for.
         if state.withLock({ $0.deletions.window?.decision == .approved }) { _ = judgeDeletions() }
     }
@@ -105,7 +108,8 @@ extension SyncEngine {
                 outcome = try replica.apply(item, asked: change.asked, rewrite: rewrite, isForced: isForced)
             } else {
                 outcome = try replica.applyDeletion(
-                    of: change.identifier, asked: change.asked, setsAside: mode.setsAside(change.identifier))
+                    of: change.identifier, asked: change.asked, setsAside: mode.setsAside(change.identifier),
+                    keepsNewer: !mode.isApproved)
             }
             switch outcome {
             case .done:

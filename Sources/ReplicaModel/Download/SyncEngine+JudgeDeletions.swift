@@ -16,6 +16,8 @@ struct DeletionMode: Sendable {
     var replaced: Set<ItemIdentifier> = []
     /// The sequence of the newest deletion that this applies to.
     var newest = Int64.max
+    /// Whether the user approved them.
+    var isApproved = false
 
     var isWithheld: Bool { kind == .withheld }
 
@@ -34,8 +36,10 @@ extension SyncEngine {
                 state.withLock { ($0.deletions.held, $0.deletions.nextCheck) = (0, nil) }
                 return DeletionMode(kind: .free)
             }
-            let newest = window.decision == .approved ? window.newest : .max
-            return DeletionMode(kind: try prepare(verdict, window), replaced: replaced, newest: newest)
+            let isApproved = window.decision == .approved
+            return DeletionMode(
+                kind: try prepare(verdict, window), replaced: replaced, newest: isApproved ? window.newest : .max,
+                isApproved: isApproved)
         } catch {
             log.error("deletions wait for the database", metadata: ["error": "\(error)"])
             return DeletionMode(kind: .withheld)
@@ -46,6 +50,7 @@ extension SyncEngine {
     private func checkDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
         let known = state.withLock { $0.deletions.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
+        try replica.noteIncomingReversals()
         let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
         if known == nil, counts.noted == 0 || counts.items <= options.mostDeletions { return nil }
         let now = replica.now()

@@ -36,6 +36,7 @@ extension Tree {
             return .finished(.needsComparison(node.number))
         }
         let remote = remoteChange(node, item, parent, isRewritten: isOther && node.materialization != .dataless)
+        let isReversal = remote.isOfContents && noteReversal(node, item)
         let plan = reconcile(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         if plan.down == .nothing, let parent {
@@ -64,7 +65,9 @@ extension Tree {
             if !plan.keepsCopy { try demandReplaceable(node) }
             return .finished(.needsContent(node.number))
         }
-        return .update(PlannedUpdate(number: node.number, plan: plan, parent: parent.number, edits: node.edits))
+        return .update(
+            PlannedUpdate(
+                number: node.number, plan: plan, parent: parent.number, edits: node.edits, isReversal: isReversal))
     }
 
     /// Whether a call for the item is in progress, or was answered after the store was asked for the state that is being
@@ -183,6 +186,12 @@ extension Tree {
 }
 
 extension Change {
+    /// Whether the item has other content.
+    fileprivate var isOfContents: Bool {
+        guard case .changed(let fields) = self else { return false }
+        return fields.contains(.contents)
+    }
+
     /// Whether the item is at a new place.
     fileprivate var isMove: Bool {
         switch self {

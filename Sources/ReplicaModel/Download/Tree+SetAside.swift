@@ -26,7 +26,8 @@ extension Tree {
     }
 
     /// Removes a node's file permanently, but not another file that replaced it directly in the backing tree.
-    func removeMeant(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
+    /// - Parameter keepsNewer: Whether its bytes go to `kept/` if a backup of the store may lack them.
+    func removeMeant(_ node: Node, _ folders: StateFolders, keepsNewer: Bool) throws(ReplicaError) {
         guard node.kind != .folder else { return try removeBelow(node) }
         try keepReachable(node)
         let place = try place(of: node)
@@ -37,7 +38,8 @@ extension Tree {
             let moved = BackingPath(folder: staging, name: FileName("gone-\(node.number.rawValue)"))
             _ = moved.name.withCString { unlinkat(staging, $0, 0) }
             try place.move(to: moved)
-            try moved.discard(seen, of: node, folders)
+            let keptAt = keepsNewer ? keepsBytes(ofDeleted: node, seen) : nil
+            try moved.discard(seen, of: node, folders, keptAt: keptAt)
         }
     }
 
@@ -116,19 +118,23 @@ extension BackingPath {
 
     /// Takes over the name of the item's file that was checked; any other file that has the name by now is moved to
     /// `kept/`.
-    func replace(_ former: BackingPath, _ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
+    /// - Parameter keptAt: The time if the former bytes go to `kept/` too, as far as there is room.
+    func replace(
+        _ former: BackingPath, _ seen: FileStatus, of node: Node, _ folders: StateFolders, keptAt: Timestamp?
+    ) throws(Errno) {
         do throws(Errno) { try rename(to: former, CL_RENAME_EXCHANGE) } catch {
             if error == .noSuchFileOrDirectory { return try move(to: former) }
             guard error == .invalidArgument else { throw error }
             // No exchange on this filesystem.
             guard node.isStill(try former.status(), seen) else { throw .resourceBusy }
+            if keptAt != nil { try folders.keepCopy(of: former, of: node.number.rawValue, node.name) }
             return try name.withCString { (old) throws(Errno) in
                 try former.name.withCString { (new) throws(Errno) in
                     try Errno.check(renameat(folder, old, former.folder, new))
                 }
             }
         }
-        do throws(Errno) { try discard(seen, of: node, folders) } catch {
+        do throws(Errno) { try discard(seen, of: node, folders, keptAt: keptAt) } catch {
             try rename(to: former, CL_RENAME_EXCHANGE)
             throw error
         }
@@ -136,10 +142,15 @@ extension BackingPath {
 
     /// Removes a file that was moved out of the tree, if it is the item's file that was checked there; otherwise it was
     /// created directly in the backing tree, and is moved to `kept/`.
-    func discard(_ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
-        guard node.isStill(try status(), seen) else {
+    /// - Parameter keptAt: The time if the item's own file goes there too, as far as there is room.
+    func discard(
+        _ seen: FileStatus, of node: Node, _ folders: StateFolders, keptAt: Timestamp? = nil
+    ) throws(Errno) {
+        let taken = try status()
+        guard node.isStill(taken, seen) else {
             return try folders.keep(self, of: node.number.rawValue, node.name)
         }
+        if let keptAt, try folders.keepNewer(self, taken, of: node, now: keptAt) { return }
         try name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
     }
 }

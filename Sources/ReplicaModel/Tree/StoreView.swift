@@ -15,6 +15,10 @@ struct StoreView {
     private(set) var recognizesCreates = true
     var names: StoreNames
     var answers = AnswerLog()
+    /// The last time that contents went back to earlier dates, in this run.
+    private(set) var reversal: StoreReversal?
+    /// Whether the log has to say so.
+    private(set) var isReversalNews = false
 
     /// Adopts the store's properties, which may change when it is first reached.
     mutating func adopt(_ properties: StoreProperties) {
@@ -22,5 +26,19 @@ struct StoreView {
         isCaseSensitive = properties.isCaseSensitive
         recognizesCreates = properties.recognizesCreates
         names.conflicts = ConflictNames(longest: properties.longestName)
+    }
+
+    /// - Parameters:
+    ///   - date: The date that a content went back to.
+    ///   - now: The time of the run's clock.
+    mutating func noteReversal(to date: Timestamp, now: Double) {
+        if reversal?.isRecent(at: now) != true { isReversalNews = true }
+        reversal = StoreReversal.noting(date, now: now, after: reversal)
+    }
+
+    /// Whether contents went back to earlier dates, and that was not logged yet.
+    mutating func takeReversalNews() -> Bool {
+        defer { isReversalNews = false }
+        return isReversalNews
     }
 }

@@ -24,6 +24,7 @@ extension DomainRequestHandler {
         status.bytes = report.bytes
         status.materializedBytes = report.bytesHere
         status.localOnly = report.localOnly
+        status.kept = report.kept
         status.progress = TransferProgress(report)
         return status
     }

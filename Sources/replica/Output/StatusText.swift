@@ -24,6 +24,9 @@ enum StatusText {
         if let special = status.localOnly, special > 0 {
             lines.append(row("  only here", "\(Format.count(special, "item")), not kept in the store"))
         }
+        if let kept = status.kept, kept > 0 {
+            lines.append(row("  kept", "\(Format.count(kept, "file")), in \(Format.path(status.directory.bytes))/kept"))
+        }
         if let progress = status.progress { lines.append(row("  now", Format.progress(progress))) }
         return lines
     }
