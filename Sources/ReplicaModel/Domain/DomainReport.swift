@@ -1,4 +1,4 @@
-/// The state of a domain.
+/// The state of a domain. Large: a field for each one of the printed status.
 package struct DomainReport: Sendable, Hashable {
     /// The activity of a domain.
     package enum State: String, Sendable, Hashable {
