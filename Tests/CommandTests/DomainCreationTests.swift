@@ -115,6 +115,26 @@ import Threads
         #expect(try directory.domains().map(\.name.text) == ["d"])
     }
 
+    /// A store that is a program creates no folder, and the message says so.
+    @Test func aFolderThatCannotBeCreatedIsReported() async throws {
+        let folder = try TemporaryFolder()
+        let root = DomainDirectory(root: folder.path.appending("data/replica"))
+        func failure(_ options: String) async throws -> ControlFailure? {
+            try await onThread {
+                var domain = NewDomain(
+                    name: try DomainName("d"), storeURL: try StoreURL("dav://host/none"),
+                    options: try MountOptions(options), directory: nil, mountpoint: nil, directories: [root], root: root
+                )
+                domain.tryOut = { _, _ in throw ControlFailure(.badStore, "there is no folder") }
+                do { _ = try domain.make(DomainCreation()) } catch let failure as ControlFailure { return failure }
+                return nil
+            }
+        }
+        let words = "there is no folder (--create works for file: and sftp: only)"
+        #expect(try await failure("create") == ControlFailure(.badStore, words))
+        #expect(try await failure("ro") == ControlFailure(.badStore, "there is no folder"))
+    }
+
     private static func domain(_ name: String, _ store: String, in folder: TemporaryFolder) throws -> NewDomain {
         let root = DomainDirectory(root: folder.path.appending("data/replica"))
         return NewDomain(

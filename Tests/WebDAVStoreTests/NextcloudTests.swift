@@ -56,6 +56,16 @@ import Threads
         }
     }
 
+    /// Nextcloud answers 500 to names that it keeps for itself: that is no full disk.
+    @Test func aNameThatIsNotAcceptedIsNoFullDisk() async throws {
+        try await WebDAVScratch.run(Self.server) { scratch in
+            let error = try await failure { try await scratch.write(".htaccess", "text") }
+            let words = "the server can't store it, perhaps because of its name: Could not write file contents (500)"
+            #expect(error == .unavailable(".htaccess: \(words)"))
+            try await scratch.write("other", "text")
+        }
+    }
+
     /// Nextcloud refuses `If-Match` on folders, though it tells their ETags.
     @Test func foldersAreMovedAndRemoved() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in

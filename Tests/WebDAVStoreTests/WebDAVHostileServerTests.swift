@@ -94,6 +94,40 @@ import Testing
         #expect(answer.finish(head) == nil)
     }
 
+    /// Cyrus 3.6.1 crashes at an upload without content: that file fails, and nothing else.
+    @Test func aServerWithoutEmptyFilesKeepsTheOthers() async throws {
+        let abilities = ServerAbilities(
+            createsConditionally: true, replacesConditionally: true, writesWhole: true, hasTags: true, isExact: true)
+        let storage = try await WebDAVStorage.open(try address("crashes"), .nothing, abilities: abilities)
+        defer { storage.close() }
+        let scratch = Scratch(storage: storage)
+        let error = try await failure { try await scratch.write("empty", "") }
+        let text = "empty: the server can't store an empty file: it ends the connection without an answer"
+        #expect(error == .unavailable(text))
+        let uploads = try seen().filter { $0.hasPrefix("PUT /crashes/empty") }
+        #expect(uploads.count == 2)
+        let version = try #require(try await scratch.write("full", "text").version)
+        guard case .taken = try await failure({ try await scratch.write("full", "") }),
+            case .unavailable = try await failure({ try await scratch.write("full", "", guard: .version(version)) })
+        else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(try await scratch.entry("full")?.size == 4)
+    }
+
+    /// The end of a connection after an answer that did not announce it fails nothing.
+    @Test func aConnectionMayEndAfterAnAnswer() async throws {
+        try await run("closes") { scratch in
+            for number in 0..<20 {
+                let size = try await scratch.write("empty \(number)", "").size
+                #expect(size == 0)
+            }
+            let uploads = try seen().filter { $0.hasPrefix("PUT /closes/") }
+            #expect(uploads.count == 20)
+        }
+    }
+
     @Test func aFileIsNotAFolder() async throws {
         try await run("file") { scratch in
             let error = try await failure { _ = try await scratch.list() }

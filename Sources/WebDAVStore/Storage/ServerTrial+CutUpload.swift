@@ -10,19 +10,19 @@ extension ServerTrial {
         let end = ContinuousClock.now
     }
 
-    private static let part = "cut"
+    /// The file of ``cutUpload(of:)``.
+    static let cutPart = "cut"
 
     /// - Returns: Nil if it can't be tested: the server's answer came before the connection ended.
-    func cutUpload() async throws(WebDAVError) -> CutUpload? {
+    /// - Parameter before: The file, which was just written.
+    func cutUpload(of before: Resource) async throws(WebDAVError) -> CutUpload? {
         // Any file that is shorter than its declared size.
         let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         let end = Int64(lseek(file, 0, SEEK_END))
         guard end >= 16 << 10 else { return nil }
-        try await put(Self.part, "one")
-        let before = try await made(Self.part)
-        var request = WebDAVRequest("PUT", [name(Self.part)])
+        var request = WebDAVRequest("PUT", [name(Self.cutPart)])
         request.body = .file(file, end - (16 << 10)..<end + (64 << 10))
         let cut = request
         let isTried = try await isDone { () async throws(WebDAVError) in
@@ -41,8 +41,11 @@ extension ServerTrial {
         if left > .zero {
             do { try await Task.sleep(for: left) } catch { throw .failure(.cancelled) }
         }
-        guard try await isThere(name(Self.part)) else { return false }
-        let now = try await made(Self.part)
-        return now.size == cut.before.size && now.version == cut.before.version
+        // Its absence has to be confirmed by a second answer.
+        for _ in 0..<2 {
+            guard let (now, _) = try await connection.find([name(Self.cutPart)], isFolder: false) else { continue }
+            return now.size == cut.before.size && now.version == cut.before.version
+        }
+        return false
     }
 }

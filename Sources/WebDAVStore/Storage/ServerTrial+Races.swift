@@ -2,9 +2,6 @@ import HTTPStorage
 import PathStore
 
 extension ServerTrial {
-    /// The number of concurrent requests.
-    private static let rivals = 8
-
     /// Sends several at once, to find out whether the server serializes them.
     func race(_ outcome: inout Outcome) async throws(WebDAVError) {
         var abilities = outcome.abilities
@@ -21,6 +18,7 @@ extension ServerTrial {
         }
         if abilities.replacesConditionally {
             abilities.replacesInOneStep = try await isWonOnce(3) { (round) async throws(WebDAVError) in
+                // Written right before: a server whose ETags have whole seconds lets several win.
                 try await put("replace", "one")
                 // A condition that may be ignored can't be tested.
                 guard let tag = try await made("replace").tag, !tag.isWeak else { return nil }

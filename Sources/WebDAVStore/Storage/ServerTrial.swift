@@ -5,7 +5,8 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 
-/// Tests a server's features, with files of the store's own in its folder, which are removed afterwards.
+/// Tests a server's features, with files of the store's own in its folder, which are removed afterwards. Large: the tests, with a file
+/// for each kind.
 struct ServerTrial: Sendable {
     /// The result.
     struct Outcome: Sendable {
@@ -15,22 +16,31 @@ struct ServerTrial: Sendable {
     }
 
     let connection: WebDAVConnection
-    private let base = "\(WebDAVStorage.temporaryPrefix)trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    private var base = "\(WebDAVStorage.temporaryPrefix)trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    /// Whether other tests run at the same time: a busy server's failure says nothing about the feature then.
+    private var isAmongOthers = false
     let begin = ContinuousClock.now
     let timeLimit: Duration
     /// How long the server may take, at least, to read a request whose connection ended, and to finish what it wrote.
     let noticeTime: Duration
-    private static let other = "\"replica-no-such-tag\""
+    static let otherTag = "\"replica-no-such-tag\""
+    /// The number of concurrent requests: of the tests that don't concern each other, and of a race.
+    static let rivals = 8
 
-    private init(_ connection: WebDAVConnection, _ timeLimit: Duration, _ noticeTime: Duration) {
-        (self.connection, self.timeLimit, self.noticeTime) = (connection, timeLimit, noticeTime)
+    /// Whether a request is answered within a quarter of a second.
+    private let isNear: Bool
+
+    private init(_ connection: WebDAVConnection, _ limits: (time: Duration, notice: Duration), _ roundTrip: Duration) {
+        (self.connection, timeLimit, noticeTime) = (connection, limits.time, limits.notice)
+        isNear = roundTrip < .milliseconds(250)
     }
 
     /// Runs the tests. If nothing may be written, the safest assumptions are made.
+    /// - Parameter roundTrip: How long a request took that was alone.
     static func run(
-        _ connection: WebDAVConnection, timeLimit: Duration, noticeTime: Duration
+        _ connection: WebDAVConnection, timeLimit: Duration, noticeTime: Duration, roundTrip: Duration
     ) async throws(WebDAVError) -> Outcome {
-        let trial = ServerTrial(connection, timeLimit, noticeTime)
+        let trial = ServerTrial(connection, (timeLimit, noticeTime), roundTrip)
         do throws(WebDAVError) {
             let outcome = try await trial.run()
             await trial.tidy()
@@ -44,170 +54,70 @@ struct ServerTrial: Sendable {
         }
     }
 
+    /// What follows the parts runs alone: other requests would change the folders' ETags, or who wins a race.
     private func run() async throws(WebDAVError) -> Outcome {
+        // If nothing may be written, that is found out here.
+        let files = try await prepared([Self.first, Self.cutPart])
+        guard let first = files[Self.first], let beforeCut = files[Self.cutPart] else { throw .strange }
         var abilities = ServerAbilities()
-        let any = (name: "If-None-Match", value: "*")
-        try await put("a", "one")
-        let first = try await made("a")
-        let cut = try await cutUpload()
-        abilities.hasTags = first.tag != nil
-        abilities.createsConditionally = try await isRefused { () async throws(WebDAVError) in
-            try await put("a", "one", [any])
+        (abilities.hasTags, abilities.hasNumbers) = (first.tag != nil, first.cloud.number != nil)
+        for (part, isFound) in try await parts(hasNumbers: abilities.hasNumbers) {
+            abilities[keyPath: part.ability] = isFound
         }
-        abilities.replacesConditionally = try await isRefused { () async throws(WebDAVError) in
-            try await put("a", "one", [("If-Match", Self.other)])
-        }
-        abilities.hasNumbers = first.cloud.number != nil
-        abilities.isExact = try await isExact(abilities)
-        abilities.answersTags = try await answersTags()
-        abilities.keepsProperties = try await keepsProperties()
-        abilities.fetchesRanges = try await fetchesRanges()
-        abilities.isCaseSensitive = try await !isThere(name("a", isUpper: true))
-        try await put("b", "two")
-        // A move that was carried out and then sent again was refused, too.
-        abilities.keepsTargets = try await isRefused { () async throws(WebDAVError) in try await move("a", to: "b") }
-        if abilities.keepsTargets { abilities.keepsTargets = try await isThere(name("a")) }
-        abilities.makesParents = try await makesParents()
-        abilities.takesControls = try await takesControls()
-        abilities.makesExclusively = try await makesExclusively()
-        abilities.foldersTellChanges = try await foldersTellChanges()
-        try await put("a", "one")
-        abilities.movesConditionally = try await isRefused { () async throws(WebDAVError) in
-            try await move("a", to: "c", [("If-Match", Self.other)])
-        }
-        if abilities.movesConditionally { abilities.movesConditionally = try await isThere(name("a")) }
-        try await put("a", "one")
-        abilities.removesConditionally = try await isRefused { () async throws(WebDAVError) in
-            var request = WebDAVRequest("DELETE", [name("a")])
-            request.headers = [("If-Match", Self.other)]
-            _ = try await connection.send(request)
-        }
+        if abilities.foldersTellChanges { abilities.foldersTellChanges = try await foldersTellChanges() }
+        let cut = try await cutUpload(of: beforeCut)
         var outcome = Outcome(abilities: abilities)
         try await race(&outcome)
         if let cut { outcome.abilities.writesWhole = try await isUnchanged(cut) }
         return outcome
     }
 
-    /// Writes contents of one size until two were written within one second of the server's clock.
-    private func isExact(_ abilities: ServerAbilities) async throws(WebDAVError) -> Bool {
-        var before: Resource?
-        // If the client sets a file's time, two contents can have the same time at any distance.
-        let time = abilities.hasNumbers ? [(name: "X-OC-Mtime", value: "1000000000")] : []
-        for number in 0..<5 {
-            try await put("a", "v\(number)", time)
-            let now = try await made("a")
-            guard now.tag != nil else { return false }
-            if let before {
-                if now.version == before.version { return false }
-                if now.modified == before.modified { return true }
-            }
-            before = now
-        }
-        return false
-    }
+    private static let first = "first"
 
-    private func answersTags() async throws(WebDAVError) -> Bool {
-        for text in ["one", "other"] {
-            let told = try await put("a", text)
-            guard let told, try await made("a").tag == told else { return false }
-        }
-        return true
-    }
-
-    private func keepsProperties() async throws(WebDAVError) -> Bool {
-        let before = try await made("a")
-        var note = Resource.Note()
-        (note.mode, note.dateOf) = (0o751, before.version)
-        note.date = Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789)
-        let values = note.properties
-        let isTaken = try await isDone { () async throws(WebDAVError) in
-            try await connection.patch([name("a")], isFolder: false, values)
-        }
-        guard isTaken else { return false }
-        let now = try await made("a")
-        return now.note == note && now.version == before.version
-    }
-
-    /// Whether the server creates missing parent folders.
-    private func makesParents() async throws(WebDAVError) -> Bool {
-        try await put("e", "one")
-        let there = [name("none"), name("e")]
-        var request = WebDAVRequest("PUT", there)
-        request.body = .bytes([0])
-        let move = connection.move([name("e")], to: there, isFolder: false, mayReplace: false)
-        for request in [request, move] {
-            _ = try await isDone { () async throws(WebDAVError) in
-                _ = try await connection.send(request)
-                return true
+    /// Writes files at the same time; those at which the server fails under load one after the other.
+    private func prepared(_ names: [String]) async throws(WebDAVError) -> [String: Resource] {
+        var files: [String: Resource] = [:]
+        let results = try await inParallel(names, most: Self.rivals) {
+            name -> Result<(String, Resource?), WebDAVError> in
+            do throws(WebDAVError) {
+                try await put(name, "one")
+                return .success((name, try await made(name)))
+            } catch {
+                return error.mayComeFromLoad ? .success((name, nil)) : .failure(error)
             }
         }
-        // A request that succeeded may have been sent twice, and then refused.
-        return try await isThere(name("none"))
-    }
-
-    private func takesControls() async throws(WebDAVError) -> Bool {
-        let part = "\u{1}\t\n\u{7F}"
-        let isTaken = try await isDone { () async throws(WebDAVError) in
-            try await put(part, "one")
-            return true
+        for (name, file) in results {
+            if file == nil { try await put(name, "one") }
+            files[name] = if let file { file } else { try await made(name) }
         }
-        guard isTaken else { return false }
-        return try await isDone { () async throws(WebDAVError) in try await isThere(name(part)) }
+        return files
     }
 
-    private func makesExclusively() async throws(WebDAVError) -> Bool {
-        var request = WebDAVRequest("MKCOL", [name("d")])
-        request.isFolder = true
-        let folder = request
-        // A proxy may have sent it twice.
-        let isMade = try await isDone { () async throws(WebDAVError) in
-            do throws(WebDAVError) { _ = try await connection.send(folder) } catch {
-                guard error.status == 405 else { throw error }
+    /// Tests the parts at the same time: over a slow connection they take as long as the longest of them. What is still open then is
+    /// tested again one after the other, with other files.
+    private func parts(hasNumbers: Bool) async throws(WebDAVError) -> [(Part, Bool)] {
+        var (trial, alone) = (self, self)
+        trial.isAmongOthers = true
+        alone.base += "-alone"
+        let among = trial
+        let results = try await inParallel(Part.allCases, most: Self.rivals) {
+            part -> Result<(Part, Bool?), WebDAVError> in
+            do throws(WebDAVError) { return .success((part, try await among.test(part, hasNumbers))) } catch {
+                return error.mayComeFromLoad ? .success((part, nil)) : .failure(error)
             }
-            return try await isThere(name("d"))
         }
-        guard isMade else { throw .strange }
-        return try await !isDone { () async throws(WebDAVError) in
-            _ = try await connection.send(folder)
-            return true
-        }
-    }
-
-    /// Whether the ETags of a folder and of the store's root change with each change two folders below.
-    private func foldersTellChanges() async throws(WebDAVError) -> Bool {
-        guard try await made("d").tag != nil else { return false }
-        let (inner, file) = ([name("d"), FileName("e")], [name("d"), FileName("e"), FileName("f")])
-        var folder = WebDAVRequest("MKCOL", inner)
-        folder.isFolder = true
-        let request = folder
-        _ = try await isDone { () async throws(WebDAVError) in
-            _ = try await connection.send(request)
-            return true
-        }
-        var seen: Set<[Resource.Tag]> = []
-        for text in ["", "one", "two"] {
-            if !text.isEmpty {
-                var request = WebDAVRequest("PUT", file)
-                request.body = .bytes(Array(text.utf8))
-                _ = try await connection.send(request)
+        var found: [(Part, Bool)] = []
+        for (part, isFound) in results {
+            if let isFound {
+                found.append((part, isFound))
+            } else if part == .exact, !isNear {
+                // Two writes and a look between them take too much of a second, alone as well.
+                found.append((part, false))
+            } else {
+                found.append((part, try await alone.test(part, hasNumbers) ?? false))
             }
-            guard let root = try await connection.find([], isFolder: true)?.0.tag else { return false }
-            let tags = [root, try await made("d").tag].compactMap { $0 }
-            for former in seen where zip(former, tags).contains(where: { $0 == $1 }) { return false }
-            guard tags.count == 2, seen.insert(tags).inserted else { return false }
         }
-        return true
-    }
-
-    private func fetchesRanges() async throws(WebDAVError) -> Bool {
-        let there = try await made("a")
-        let request = WebDAVRequest("GET", [name("a")], headers: [("Range", "bytes=1-1")])
-        let answer = try await connection.send(request)
-        switch answer.head.status {
-        case 206 where answer.body.count == 1: return true
-        case 200 where Int64(answer.body.count) == there.size: return false
-        default: throw .strange
-        }
+        return found
     }
 
     // MARK: Requests
@@ -241,11 +151,13 @@ struct ServerTrial: Sendable {
         return resource
     }
 
-    /// Whether something with this name exists. Its absence has to be confirmed by a second answer.
-    func isThere(_ name: FileName) async throws(WebDAVError) -> Bool {
-        if try await connection.find([name], isFolder: false) != nil { return true }
-        return try await connection.find([name], isFolder: false) != nil
+    /// Whether something is at this path. Its absence has to be confirmed by a second answer.
+    func isThere(_ names: [FileName]) async throws(WebDAVError) -> Bool {
+        if try await connection.find(names, isFolder: false) != nil { return true }
+        return try await connection.find(names, isFolder: false) != nil
     }
+
+    func isThere(_ name: FileName) async throws(WebDAVError) -> Bool { try await isThere([name]) }
 
     /// Whether a server supports something. A failure has to be confirmed by a second, equal one, because a proxy may
     /// have caused the first.
@@ -253,7 +165,9 @@ struct ServerTrial: Sendable {
         var former: Int?
         for _ in 0..<4 {
             do throws(WebDAVError) { return try await body() } catch {
-                guard let status = error.status, ![401, 429, 502, 503, 504].contains(status) else { throw error }
+                guard let status = error.status, ![401, 429, 502, 503, 504].contains(status),
+                    !isAmongOthers || !error.mayComeFromLoad
+                else { throw error }
                 if status == former { return false }
                 former = status
             }
@@ -262,7 +176,7 @@ struct ServerTrial: Sendable {
     }
 
     /// Whether the server reports that a precondition failed.
-    private func isRefused(_ body: () async throws(WebDAVError) -> Void) async throws(WebDAVError) -> Bool {
+    func isRefused(_ body: () async throws(WebDAVError) -> Void) async throws(WebDAVError) -> Bool {
         var isRefused = false
         _ = try await isDone { () async throws(WebDAVError) in
             do throws(WebDAVError) { try await body() } catch {
@@ -288,5 +202,17 @@ struct ServerTrial: Sendable {
                 return .success(())
             }
         }.value
+    }
+}
+
+extension WebDAVError {
+    /// Whether a server may fail in this way only because it has several requests at the same time: it is busy, something is locked,
+    /// or it ends a connection.
+    fileprivate var mayComeFromLoad: Bool {
+        switch self {
+        case .complaint(let complaint): [408, 423, 429, 500, 502, 503, 504].contains(complaint.status)
+        case .failure(.unreachable): true
+        case .failure, .silence, .contentsEndEarly, .unwanted, .strange: false
+        }
     }
 }

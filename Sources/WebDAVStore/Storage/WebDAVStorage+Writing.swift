@@ -70,7 +70,7 @@ extension WebDAVStorage {
                     return nil
                 }
                 let test = condition(before.resource, abilities.replacesConditionally)
-                return try await put(contents, at: path, time + test)
+                return try await put(contents, at: path, time + test, before: before.resource)
             } catch {
                 guard case .storage(.taken(let there)) = error else { throw error }
                 if let there, there.version != version { throw .storage(.changed(there)) }
@@ -106,26 +106,53 @@ extension WebDAVStorage {
         return [("If-Match", tag.header)]
     }
 
+    /// - Parameter before: The file that is replaced; nil if there is none.
     /// - Returns: The ETag in the answer, if such ETags are those of the file.
     @discardableResult
     private func put(
         _ contents: ItemContents, at path: StoragePath, _ condition: [(name: String, value: String)],
-        isCreate: Bool = false
+        before: Resource? = nil, isCreate: Bool = false
     ) async throws(CallError) -> Resource.Tag? {
         var request = WebDAVRequest("PUT", path.names, headers: condition)
         // An empty content needs no file.
         request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
         (request.sent, request.longestSilence) = (contents.progress, 120)
         do throws(CallError) {
-            let answer = try await send(request)
+            let answer = contents.size == 0 ? try await sendEmpty(request, path, before) : try await send(request)
             return abilities.answersTags ? answer.head["etag"].flatMap(Resource.Tag.init) : nil
         } catch {
             let error = try await refused(error, path, isCreate: isCreate)
             guard contents.size > 0, error.request?.status == 500 else { throw error }
-            // So lighttpd and nginx answer where their disk is full, and don't say that it is. Others may still fit.
-            throw .storage(
-                .unavailable(SanitizedText.of("\(path): the server can't store it (500): its disk may be full")))
+            throw .storage(.unavailable(SanitizedText.of("\(path): \(Self.words(of: error))")))
         }
+    }
+
+    /// What a server says that can't store a content, without a known reason (500). lighttpd and nginx answer so where their disk is full,
+    /// and don't say that it is; others may still fit. Nextcloud answers so to names such as `.htaccess`.
+    private static func words(of error: CallError) -> String {
+        guard case .complaint(let complaint) = error.request, !complaint.message.isEmpty else {
+            return "the server can't store it (500): its disk may be full"
+        }
+        return "the server can't store it, perhaps because of its name: \(complaint.words)"
+    }
+
+    /// Sends an upload without content. If the connection ends instead of an answer, it is sent a second time once a look has shown that
+    /// nothing has changed. A server that ends it again will always do so (the process of Cyrus 3.6.1 crashes): that is a failure of this
+    /// file alone, because other requests are answered.
+    private func sendEmpty(
+        _ request: WebDAVRequest, _ path: StoragePath, _ before: Resource?
+    ) async throws(CallError) -> HTTPAnswer {
+        for _ in 0..<2 {
+            do throws(CallError) { return try await send(request) } catch {
+                guard case .failure(.unreachable) = error.request else { throw error }
+                let now = try await find(path)
+                // Perhaps by this request: the store finds that out.
+                if before == nil, let now { throw .storage(.taken(try entry(now, path))) }
+                guard now?.resource.version == before?.version else { throw error }
+            }
+        }
+        throw .storage(
+            .unavailable("\(path): the server can't store an empty file: it ends the connection without an answer"))
     }
 
     /// Why a path was not created or replaced.

@@ -33,8 +33,8 @@ package final class WebDAVStorage: PathStorage {
     /// - Parameters:
     ///   - memory: The recorded features of servers; nil if there are none.
     ///   - abilities: The server's features, if known.
-    ///   - timeLimit: The time limit of the tests, which are some 70 requests one after the other: the daemon waits five minutes for a
-    ///     store that says that it is being opened.
+    ///   - timeLimit: The time limit of the tests, some 120 requests in up to 40 steps: the daemon waits five minutes for a store
+    ///     that says that it is being opened.
     ///   - noticeTime: How long the server may take, at least, to read a request whose connection ended.
     ///   - chunks: How large files are sent if the server supports chunks.
     ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
@@ -46,15 +46,18 @@ package final class WebDAVStorage: PathStorage {
         let connection = try WebDAVConnection(address, login, silence: silence)
         do throws(WebDAVError) {
             try await connection.enter()
+            let begin = ContinuousClock.now
             guard let (root, _) = try await connection.find([], isFolder: true) else {
                 throw .failure(.refused("there is no folder \(address) there"))
             }
+            let roundTrip = begin.duration(to: .now)
             guard root.isFolder else { throw .failure(.refused("\(address) is a file")) }
             connection.isCloud.withLock { $0 = root.cloud.number != nil }
             if let abilities = abilities ?? memory?.abilities(of: connection.server) {
                 return WebDAVStorage(connection, abilities, chunks, folder: memory?.folder)
             }
-            let tried = try await ServerTrial.run(connection, timeLimit: timeLimit, noticeTime: noticeTime)
+            let tried = try await ServerTrial.run(
+                connection, timeLimit: timeLimit, noticeTime: noticeTime, roundTrip: roundTrip)
             if tried.isWhole { memory?.note(tried.abilities, of: connection.server) }
             return WebDAVStorage(connection, tried.abilities, chunks, folder: memory?.folder)
         } catch {

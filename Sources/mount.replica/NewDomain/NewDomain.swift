@@ -95,7 +95,12 @@ struct NewDomain {
                 try StoreFactory.removeCreated(storeURL)
             }
         }
-        let tried = try tryOut(storeURL, options.domain.credentials)
+        let tried: TriedStore
+        do { tried = try tryOut(storeURL, options.domain.credentials) } catch let failure as ControlFailure
+            where options.createsStore && !StoreFactory.canMake(storeURL)
+        {
+            throw ControlFailure(failure.code, "\(failure.message) (--create works for file: and sftp: only)")
+        }
         // Before any of the user's files are touched.
         if let note = tried.note { say(note) }
         return tried

@@ -19,6 +19,9 @@ enum StoreFactory {
         return FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
     }
 
+    /// Whether ``make(_:)`` can create the directory that is the store.
+    static func canMake(_ url: StoreURL) -> Bool { isDirectory(url) || url.scheme == SFTPStoreFactory.scheme }
+
     /// Whether the directory that is the store, here or on a server, does not exist.
     static func isMissing(_ url: StoreURL) throws -> Bool {
         if let path = try directory(of: url) { return access(path.string, F_OK) != 0 && errno == ENOENT }
