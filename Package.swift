@@ -173,7 +173,9 @@ let package = Package(
         .testTarget(
             name: "ProcessStoreTests",
             dependencies: [
-                "Threads", "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
+                "Threads", "ProcessStore", "StoreServer", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux",
+                log,
+                system,
             ], exclude: page + ["rude-store", "item-store"], swiftSettings: strict),
         .testTarget(
             name: "PathStoreTests",

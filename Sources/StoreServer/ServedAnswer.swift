@@ -101,6 +101,26 @@ struct OpeningLine: Encodable, Sendable {
     let opening = true
 }
 
+/// Says that something may have changed.
+struct SignalLine: Encodable, Sendable {
+    /// Nil for anywhere.
+    let folder: StoragePath?
+
+    private enum Key: String, CodingKey {
+        case signal
+    }
+
+    private enum Place: String, CodingKey {
+        case path, path64
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var place = container.nestedContainer(keyedBy: Place.self, forKey: .signal)
+        try folder?.wire.encode(into: &place, .path, .path64)
+    }
+}
+
 /// The first line of a store.
 struct HelloAnswer: Encodable, Sendable {
     let `protocol` = 1
@@ -117,12 +137,13 @@ struct HelloAnswer: Encodable, Sendable {
         let ids: Bool
         let folderVersions: Bool
         let ranges: Bool
+        let signals: Bool
         let usage: Bool
         let caseSensitive: Bool
         let longestName: Int
         let concurrency: Int
 
-        init(_ properties: PathStorageProperties) {
+        init(_ properties: PathStorageProperties, hasSignals: Bool) {
             guards = [
                 "create": properties.createStrength.rawValue, "replace": properties.replaceStrength.rawValue,
                 "remove": properties.removeStrength.rawValue, "move": properties.moveStrength.rawValue,
@@ -138,6 +159,7 @@ struct HelloAnswer: Encodable, Sendable {
             ids = properties.hasIdentities
             folderVersions = properties.foldersTellChanges
             ranges = properties.fetchesRanges
+            signals = hasSignals
             usage = properties.tellsUsage
             caseSensitive = properties.isCaseSensitive
             longestName = properties.longestName

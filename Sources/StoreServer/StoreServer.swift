@@ -16,12 +16,19 @@ package final class StoreServer: Sendable {
     /// The served storage.
     package struct Opened: Sendable {
         let storage: any PathStorage
+        let hasSignals: Bool
+        let end: @Sendable () async -> Void
         let steps: @Sendable () -> UInt64
 
-        /// - Parameter steps: Returns a number that grows as long as calls make progress.
-        package init(storage: any PathStorage, steps: @escaping @Sendable () -> UInt64) {
-            self.storage = storage
-            self.steps = steps
+        /// - Parameters:
+        ///   - hasSignals: Whether the storage signals changes: then the process runs as long as the daemon.
+        ///   - end: Called when the daemon has ended and the last call is answered. Takes seconds at most.
+        ///   - steps: Returns a number that grows as long as calls make progress.
+        package init(
+            storage: any PathStorage, hasSignals: Bool = false, end: @escaping @Sendable () async -> Void = {},
+            steps: @escaping @Sendable () -> UInt64
+        ) {
+            (self.storage, self.hasSignals, self.end, self.steps) = (storage, hasSignals, end, steps)
         }
     }
 
@@ -37,6 +44,8 @@ package final class StoreServer: Sendable {
     private static let progressIntervalNanoseconds: UInt64 = 5_000_000_000
     /// The interval between reports that the store is being opened, in nanoseconds.
     private static let openingIntervalNanoseconds: UInt64 = 3_000_000_000
+    /// The interval between signals: more than a thousand in a second would end the process.
+    private static let signalInterval = Duration.milliseconds(10)
     /// How long calls in flight may continue when the daemon ends, in seconds.
     private static let graceSeconds = 8.0
 
@@ -53,12 +62,23 @@ package final class StoreServer: Sendable {
     ) async -> Never {
         signal(SIGPIPE, SIG_IGN)
         PrivateMemory.close()
-        let writer = LineWriter(1)
-        let lines = LineSource(0, limit: longestLine)
+        exit(await serve(name, input: 0, output: 1, open))
+    }
+
+    /// Serves until the input ends.
+    /// - Parameters:
+    ///   - input: Where the daemon's lines come from, as a descriptor that stays open.
+    ///   - output: Where the answers go.
+    /// - Returns: The exit status.
+    package static func serve(
+        _ name: String, input: Int32, output: Int32, _ open: @Sendable (Greeting) async throws(Failure) -> Opened
+    ) async -> Int32 {
+        let writer = LineWriter(output)
+        let lines = LineSource(input, limit: longestLine)
         guard let first = await lines.next(),
             // A peer with another protocol notices the end of this process.
             let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
-        else { exit(2) }
+        else { return 2 }
         do throws(Failure) {
             // A slow server is no hung program.
             let sign = Task { if greeting.takesOpening { await tellOpening(writer) } }
@@ -66,15 +86,26 @@ package final class StoreServer: Sendable {
             let opened = try await open(greeting)
             sign.cancel()
             await sign.value
-            writer.write(HelloAnswer(name: name, properties: .init(opened.storage.properties)))
+            writer.write(
+                HelloAnswer(name: name, properties: .init(opened.storage.properties, hasSignals: opened.hasSignals)))
             let server = StoreServer(opened, spool: greeting.spool, writer)
+            let signalling = Task { if opened.hasSignals { await passOn(opened.storage.signals(), writer) } }
             while let line = await lines.next() { server.take(line) }
+            signalling.cancel()
             await server.finish()
+            await opened.end()
         } catch {
             writer.write(HelloFailure(error: .init(error)))
         }
         writer.flush()
-        exit(0)
+        return 0
+    }
+
+    private static func passOn(_ folders: AsyncStream<StoragePath?>, _ writer: LineWriter) async {
+        for await folder in folders {
+            writer.write(SignalLine(folder: folder))
+            do { try await Task.sleep(for: signalInterval) } catch { return }
+        }
     }
 
     private static func tellOpening(_ writer: LineWriter) async {
