@@ -19,11 +19,17 @@ struct Main {
             given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
             let address = given
             do throws(ServerFailure) {
-                let storage = try await S3Storage.open(address, memory: SavedAbilities(folder: greeting.state)) {
-                    () async throws(ServerFailure) in
+                var limits = TransferLimits()
+                limits.hints = address.hasHints ? HintTiming() : nil
+                limits.complain = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+                let storage = try await S3Storage.open(
+                    address, limits: limits, memory: SavedAbilities(folder: greeting.state)
+                ) { () async throws(ServerFailure) in
                     try await S3Account.find(address, secrets: secrets, environment: environment)
                 }
-                return StoreServer.Opened(storage: storage) { storage.steps }
+                return StoreServer.Opened(
+                    storage: storage, hasSignals: address.hasHints, end: { await storage.end() },
+                    steps: { storage.steps })
             } catch {
                 throw StoreFailure(error)
             }

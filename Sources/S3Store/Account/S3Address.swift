@@ -11,7 +11,7 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
 
     /// The names of the URL's options. The manual page has each of them (`StorePageTests`).
     package enum Option: String, CaseIterable {
-        case endpoint, region, profile, style
+        case endpoint, region, profile, style, hints
         case authorities = "ca"
     }
 
@@ -26,6 +26,8 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
     package var isVirtualHosted: Bool?
     /// A file of certificates in addition to the system's.
     package var authorities: String?
+    /// Whether replicas tell each other of changes.
+    package var hasHints = true
 
     package var description: String {
         "s3://" + ([bucket] + prefix.map(\.description)).joined(separator: "/")
@@ -64,7 +66,9 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
             else { throw Invalid(description: "the URL's option \(pair.first ?? "") has no value") }
             guard let name = Option(rawValue: pair[0]) else {
                 throw Invalid(
-                    description: "the URL has an unknown option; there are endpoint, region, profile, style and ca")
+                    description:
+                        "the URL has an unknown option; there are endpoint, region, profile, style, hints and ca"
+                )
             }
             switch name {
             case .endpoint: endpoint = try Self.endpoint(value)
@@ -73,6 +77,11 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
                 region = value
             case .profile: profile = value
             case .authorities: authorities = value
+            case .hints:
+                guard value == "yes" || value == "no" else {
+                    throw Invalid(description: "the URL's hints must be yes or no")
+                }
+                hasHints = value == "yes"
             case .style:
                 guard value == "path" || value == "virtual" else {
                     throw Invalid(description: "the URL's style must be path or virtual")

@@ -39,7 +39,7 @@ final class S3Connection: Sendable {
     /// The time by the server's clock, as far as that is known, in seconds since 1970.
     var now: Int64 { ServerTime.localNow + state.withLock { $0.ahead } }
 
-    /// The number of finished requests.
+    /// The number of finished requests of calls.
     var count: UInt64 { answered.withLock { $0 } }
 
     /// The key of the recorded features: another user may have fewer rights.
@@ -58,10 +58,10 @@ final class S3Connection: Sendable {
             let begin = ContinuousClock.now
             do throws(S3Error) {
                 let answer = try await sendOnce(request)
-                answered.withLock { $0 += 1 }
+                if request.isProgress { answered.withLock { $0 += 1 } }
                 return answer
             } catch {
-                answered.withLock { $0 += 1 }
+                if request.isProgress { answered.withLock { $0 += 1 } }
                 tries += 1
                 let isLate = .now - begin >= .seconds(10)
                 guard tries < limits.attempts, await isWorthAnother(error, request, tries, isLate) else { throw error }

@@ -16,6 +16,8 @@ struct S3Request: Sendable {
     var sent: (@Sendable (Int64) -> Void)?
     /// Whether it is repeated after a transient failure, because it changes nothing or is idempotent.
     var mayRepeat = false
+    /// Whether its end is progress of the calls (``S3Storage/steps``).
+    var isProgress = true
 
     /// A request about an object, or about the bucket.
     init(_ method: String, _ key: [UInt8]? = nil) {

@@ -8,7 +8,7 @@ extension S3Storage {
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry {
         if let refusal = keys.refusal(of: path) ?? keys.refusal(of: target) { throw .refused(refusal) }
-        return try await call(path, isChange: true) { () async throws(CallError) in
+        return try await call(path, isChange: true, target: target) { () async throws(CallError) in
             if let object = try await self.head(path) {
                 guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
                     // An interrupted attempt may have copied the current object. A copy with another ETag may be of a

@@ -24,6 +24,8 @@ package final class S3Storage: PathStorage {
     let disk = DiskQueue("replica.s3")
     /// The mark of its copies, which distinguishes them from those of other machines.
     let mover: String
+    /// Nil if this replica neither tells nor hears of changes.
+    let hints: Hints?
 
     private init(
         _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits,
@@ -34,6 +36,8 @@ package final class S3Storage: PathStorage {
         leftovers = Leftovers(folder: memory?.folder)
         partNotes = PartNotes(folder: memory?.folder)
         mover = MoverIdentity.kept(in: memory?.folder)
+        let object = HintObject(connection: connection, key: keys.own("changes"), abilities: abilities)
+        hints = limits.hints.map { Hints(object, timing: $0, complain: limits.complain) }
     }
 
     /// Checks that the bucket exists and can be read, and tests the server's features.
@@ -64,11 +68,14 @@ package final class S3Storage: PathStorage {
     /// The number of finished requests, which grows as long as it makes progress.
     package var steps: UInt64 { connection.count }
 
+    /// Removes what only a running replica leaves in the bucket: the hint for others. Takes seconds at most.
+    package func end() async { await hints?.end() }
+
     /// Cancels all requests in flight; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 
-    /// S3 has no notifications.
-    package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
+    /// S3 has no notifications: replicas leave hints for each other.
+    package func signals() -> AsyncStream<StoragePath?> { hints?.heard() ?? AsyncStream { $0.finish() } }
 
     /// Acknowledged changes are durable.
     package func makeDurable() async throws(PathStorageError) {}
@@ -76,13 +83,19 @@ package final class S3Storage: PathStorage {
     // MARK: Errors
 
     /// Makes a call and translates its errors.
-    /// - Parameter path: The path concerned, for messages.
+    /// - Parameters:
+    ///   - path: The path concerned, for messages.
+    ///   - target: The path of a move.
     func call<Value: Sendable>(
-        _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
+        _ path: StoragePath, isChange: Bool, target: StoragePath? = nil, _ body: () async throws(CallError) -> Value
     ) async throws(PathStorageError) -> Value {
+        hints?.noteCall()
         do throws(CallError) {
             let value = try await body()
-            if isChange { await clearLeftovers() }
+            if isChange {
+                for changed in [path, target] { changed.map { hints?.tell($0.parent ?? .root) } }
+                await clearLeftovers()
+            }
             return value
         } catch {
             switch error {
@@ -109,7 +122,7 @@ enum CallError: Error {
     case request(S3Error)
 }
 
-/// The sizes and the concurrency of transfers.
+/// The sizes, the concurrency and the times of requests.
 package struct TransferLimits: Sendable {
     /// The size in bytes from which a file is sent in parts, and the size of a part.
     package var (parted, part): (Int64, Int64) = (32 << 20, 16 << 20)
@@ -125,6 +138,10 @@ package struct TransferLimits: Sendable {
     package var attempts = 4
     /// Seconds after which an upload whose machine does not continue it is abandoned: longer than one may be continued.
     package var abandonment = 2 * PartNotes.longest
+    /// Nil if no hints are left for other replicas, and none are read.
+    package var hints: HintTiming?
+    /// Called once with the reason why hints can't be written.
+    package var complain: @Sendable (String) -> Void = { _ in }
 
     package init() {}
 }
