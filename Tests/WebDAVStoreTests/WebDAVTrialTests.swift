@@ -41,7 +41,8 @@ import Threads
             }
             guard let round else { return false }
             let limit = Double(eventLimit.components.seconds)
-            let isFull = state.wait(seconds: limit, until: { $0.round > round || $0.isOver }) { (state, _) in
+            let isNow: (inout State) -> Bool = { $0.round > round || $0.isOver }
+            let isFull = state.wait(seconds: limit, until: isNow) { (state, _) in
                 if state.round == round { state.isOver = true }
                 return state.round > round
             }

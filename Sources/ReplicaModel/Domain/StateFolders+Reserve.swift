@@ -30,6 +30,8 @@ extension StateFolders {
         guard file >= 0 else { return false }
         defer { close(file) }
         guard fallocate(file, 0, 0, Self.reservedBytes) == 0 else { return false }
-        return reserve.withPlatformString { linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) } == 0
+        return reserve.withPlatformString {
+            linkat(AT_FDCWD, "\(CL_DESCRIPTORS)\(file)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) == 0
+        }
     }
 }
