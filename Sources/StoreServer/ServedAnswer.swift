@@ -128,6 +128,7 @@ struct HelloAnswer: Encodable, Sendable {
     let name: String
     let properties: Properties
 
+    /// Large: a field for each property of the protocol.
     struct Properties: Encodable, Sendable {
         let guards: [String: String]
         let keeps: [String]
