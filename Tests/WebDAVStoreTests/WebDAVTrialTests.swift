@@ -41,8 +41,8 @@ import Threads
             }
             guard let round else { return false }
             let limit = Double(eventLimit.components.seconds)
-            let isNow: (inout State) -> Bool = { $0.round > round || $0.isOver }
-            let isFull = state.wait(seconds: limit, until: isNow) { (state, _) in
+            let isDecided: (State) -> Bool = { $0.round > round || $0.isOver }
+            let isFull = state.wait(seconds: limit, until: isDecided) { (state, _) in
                 if state.round == round { state.isOver = true }
                 return state.round > round
             }

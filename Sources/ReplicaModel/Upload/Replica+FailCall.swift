@@ -25,16 +25,18 @@ extension Replica {
             if error.classification.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
             if outgoing.isInterim { tree.store.names.noteStuck(node) }
+            // The store's newer state ends the wait when it is applied. Constant retries could keep it from that: a store over paths
+            // compares no folder with calls in it.
+            let retryAt = tree.clock.now() + backoff((node.failure?.attempts ?? 0) + 1)
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {
                     (node.sent, node.sentContent) = (nil, nil)  // Anything that arrived is gone with it.
                 }
-                tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(1))
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
-                // Retried only after the store's state is applied.
-                tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(1))
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
                 guard let base = node.base else { return .nothing }
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
@@ -54,9 +56,7 @@ extension Replica {
                 tree.setFailure(of: node, code: error.code, why, retryAt: nil)
                 return .nothing
             default:
-                let attempts = (node.failure?.attempts ?? 0) + 1
-                tree.setFailure(
-                    of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(attempts))
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
                 return error.classification.reach == .store ? .holdBack : .nothing
             }
         }

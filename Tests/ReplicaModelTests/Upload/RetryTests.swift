@@ -91,6 +91,29 @@ import Threads
         #expect(texts.sorted() == ["other", "ours", "theirs"])
     }
 
+    /// A conflict whose other side can't be read, and a file that is gone while the store does not say so: they are repeated ever more
+    /// rarely, so that the store gets a pause in which it can say it.
+    @Test(arguments: [RemoteStoreError.versionConflict(nil), .noSuchItem(.root)])
+    func whatCannotBeResolvedBacksOff(_ error: RemoteStoreError) async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            if call.method == .modifyItem {
+                guard case .noSuchItem = error, let identifier = call.template?.identifier else { throw error }
+                throw .noSuchItem(identifier)
+            }
+            if call.method == .item { throw .itemUnavailable("not now") }
+        })
+        try bench.write("ours", to: "x")
+        for _ in 0..<60 { try await bench.send(after: 1) }
+        let attempts = bench.store.calls(of: .modifyItem).count
+        #expect((3...12).contains(attempts), "\(attempts)")
+        bench.store.setHooks()
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "ours")
+    }
+
     @Test func parkedItemsAreRetriedToo() async throws {
         let bench = try Bench()
         for number in 0..<40 {
