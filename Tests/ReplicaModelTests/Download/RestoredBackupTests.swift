@@ -114,6 +114,19 @@ import Testing
         #expect(try keptTexts(bench) == kept)
     }
 
+    /// A tool that restores may remove before it writes.
+    @Test func deletionsThatAreReportedFirstCountToo() async throws {
+        let (bench, _) = try await withBackup()
+        try await write("newer", to: "f", Self.nextDay, in: bench)
+        try await write("created", to: "created", Self.nextDay, in: bench)
+        bench.store.delete("created")
+        bench.store.write("older", to: "f")
+        bench.store.update("f") { $0.modificationDate = Timestamp(seconds: 1000, nanoseconds: 0) }
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "older"])
+        #expect(try keptTexts(bench) == ["created", "newer"])
+    }
+
     @Test func withoutAReversalDeletedFilesAreNotKept() async throws {
         let (bench, _) = try await withBackup(of: ["f", "g"])
         bench.store.delete("f")
