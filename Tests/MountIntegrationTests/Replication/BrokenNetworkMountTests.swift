@@ -141,7 +141,11 @@ import Testing
             defer { proxy.close() }
             let words = """
                 # What replicas tell each other is there for some minutes (docs/stores/s3.md).
-                theirs() { rclone copy --exclude /.replica/changes r:bucket/some/folder "$1"; restore "$1"; }
+                theirs() {
+                    rclone copy --exclude /.replica/changes r:bucket/some/folder "$1"
+                    rmdir "$1/.replica" 2>/dev/null || true
+                    restore "$1"
+                }
                 # rclone knows no symlinks of others, and no empty folders.
                 restore() { rm "$1/moved/link"; ln -s inner/large "$1/moved/link"; }
                 """

@@ -23,7 +23,7 @@ import Testing
                 cat "$MNT/file" "$MNT/moving" >/dev/null
             }
             # What replicas tell each other is there for some minutes (docs/stores/s3.md).
-            theirs() { rclone copy --exclude /.replica/changes r:bucket/some/folder "$1"; }
+            theirs() { rclone copy --exclude /.replica/changes r:bucket/some/folder "$1"; rmdir "$1/.replica" 2>/dev/null || true; }
             admin() { timeout 60 radosgw-admin -n client.rgw "$@" >admin 2>&1 || fail "$(cat admin)"; }
             # Reads it, or says why not.
             reads() { cmp "$MNT/$1" "theirs/$1" >read 2>said || has said 'No route to host' || has said 'Input/output' || fail "$(cat said)"; }

@@ -119,6 +119,8 @@ import Testing
         let (bench, _) = try await withBackup()
         try await write("newer", to: "f", Self.nextDay, in: bench)
         try await write("created", to: "created", Self.nextDay, in: bench)
+        // In batches of their own.
+        bench.store.batchSize = 1
         bench.store.delete("created")
         bench.store.write("older", to: "f")
         bench.store.update("f") { $0.modificationDate = Timestamp(seconds: 1000, nanoseconds: 0) }
