@@ -159,7 +159,6 @@ import Testing
                 mount_it
                 \(Self.script)
                 prints inner/large content_of_link
-                unmount_it
                 objects=$(rclone lsf -R --files-only r:bucket)
                 prints "" printf %s "$(grep -F .replica/ <<<"$objects" || true)"
                 """
