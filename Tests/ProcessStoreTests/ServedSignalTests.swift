@@ -69,12 +69,13 @@ import Threads
         ]
         let isEnded = Locked(false)
         let lines = try await Self.serve(hasSignals: true, isEnded: isEnded) { (storage, lines) async throws in
-            for (index, folder) in folders.enumerated() {
-                // The server listens soon after its first line.
+            for folder in folders {
+                // The server listens soon after its first line: until then nobody hears it.
                 #expect(
                     try await eventually {
-                        if lines.withLock({ $0.count }) < index + 2 { storage.signal(folder) }
-                        return try Self.signals(in: Array(lines.withLock { $0 }.dropFirst())).contains(folder)
+                        let isHeard = try Self.signals(in: Array(lines.withLock { $0 }.dropFirst())).contains(folder)
+                        if !isHeard { storage.signal(folder) }
+                        return isHeard
                     })
             }
             #expect(!isEnded.withLock { $0 })
