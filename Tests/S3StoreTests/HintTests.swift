@@ -252,6 +252,7 @@ import Threads
             try await scratch.setPolicy(nil)
             try await scratch.write("file-2", "text")
             try await Task.sleep(for: .milliseconds(300))
+            #expect(try await scratch.other.keys() == ["file", "file-2"])
             await scratch.storage.end()
             #expect(complaints.withLock { $0.count } == 1)
             #expect(complaints.withLock { $0[0].hasPrefix("other replicas can't be told of changes") })

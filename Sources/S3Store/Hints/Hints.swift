@@ -138,13 +138,15 @@ final class Hints: Sendable {
 
     /// Tells nothing any more, and leaves nothing in the bucket.
     func end() async {
-        let (telling, removing) = state.withLock { state in
+        let telling = state.withLock { state in
             state.isEnded = true
-            return (state.telling, state.removing)
+            return state.telling
         }
         telling?.cancel()
-        removing?.cancel()
         await telling?.value
+        // Only now: what was on its way has set it.
+        let removing = state.withLock { $0.removing }
+        removing?.cancel()
         await removing?.value
         if removing != nil { await removeOwn() }
     }
