@@ -3,6 +3,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import WebDAVStore
 
@@ -60,6 +61,40 @@ import Testing
             }
             #expect(error == .serverUnreachable)
         }
+    }
+
+    /// The answer to an upload under a temporary name is lost. What is there then is not another client's file.
+    @Test func aLostUploadWithoutContentIsNoConflict() async throws {
+        let known = try await WebDAVServer.rclone.abilities()
+        let isLost = Locked(false)
+        let session = try await WebDAVFaultedSession(.rclone, known) { (_, request) in
+            guard request.words.first == "PUT" else { return nil }
+            return isLost.withLock { isLost in
+                defer { isLost = true }
+                return isLost ? nil : .lostAnswer
+            }
+        }
+        try await session.run { store in
+            let retrying = RetryingStore(store)
+            let file = try await retrying.create("file", .file, in: .root, Array("first".utf8))
+            let template = ItemTemplate(
+                identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+            let error = await #expect(throws: RemoteStoreError.self) {
+                try await session.armed {
+                    try await ItemContents.with([]) { contents async throws(RemoteStoreError) in
+                        try await store.modifyItem(
+                            template, base: file.version, changedFields: .contents, contents: contents)
+                    }
+                }
+            }
+            #expect(error == .serverUnreachable)
+            try await ItemContents.with([]) { contents async throws(RemoteStoreError) in
+                _ = try await store.modifyItem(
+                    template, base: file.version, changedFields: .contents, contents: contents)
+            }
+        }
+        #expect(isLost.withLock { $0 })
+        #expect(try session.files()["file"] == [])
     }
 
     /// Faults that could be mistaken for features of a server.

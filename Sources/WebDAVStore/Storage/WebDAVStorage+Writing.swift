@@ -146,8 +146,10 @@ extension WebDAVStorage {
             do throws(CallError) { return try await send(request) } catch {
                 guard case .failure(.unreachable) = error.request else { throw error }
                 let now = try await find(path)
-                // Perhaps by this request: the store finds that out.
-                if before == nil, let now { throw .storage(.taken(try entry(now, path))) }
+                // Perhaps by this request: the store finds that out. A temporary name is nobody else's.
+                if before == nil, let now, path.name.map(Self.isTemporary) != true {
+                    throw .storage(.taken(try entry(now, path)))
+                }
                 guard now?.resource.version == before?.version else { throw error }
             }
         }
