@@ -28,15 +28,18 @@ extension Replica {
             // The store's newer state ends the wait when it is applied. Constant retries could keep it from that: a store over paths
             // compares no folder with calls in it.
             let retryAt = tree.clock.now() + backoff((node.failure?.attempts ?? 0) + 1)
+            // What was found out only now is looked at soon, however often something else has failed before.
+            let repeats = node.failure.map { $0.code == error.code ? $0.attempts : 0 } ?? 0
+            let askAgainAt = tree.clock.now() + backoff(repeats + 1)
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {
                     (node.sent, node.sentContent) = (nil, nil)  // Anything that arrived is gone with it.
                 }
-                tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: askAgainAt)
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
-                tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: askAgainAt)
                 guard let base = node.base else { return .nothing }
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):

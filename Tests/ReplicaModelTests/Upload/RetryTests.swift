@@ -114,6 +114,25 @@ import Threads
         #expect(bench.store.text(at: "x") == "ours")
     }
 
+    /// A conflict is looked at soon, even after other failures with long pauses.
+    @Test func aConflictAfterOtherFailuresIsLookedAtSoon() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        bench.store.fail(.modifyItem, with: .itemUnavailable("not now"), times: .max)
+        try bench.write("ours", to: "x")
+        for _ in 0..<12 { try await bench.send(after: 400) }
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            if call.method == .modifyItem { throw .versionConflict(nil) }
+        })
+        try await bench.send(after: 400)
+        bench.store.clearCalls()
+        bench.store.setHooks()
+        try await bench.send(after: 5)
+        #expect(bench.store.calls(of: .modifyItem).count == 1)
+        #expect(bench.store.text(at: "x") == "ours")
+    }
+
     @Test func parkedItemsAreRetriedToo() async throws {
         let bench = try Bench()
         for number in 0..<40 {
