@@ -69,11 +69,13 @@ extension Domain {
             release(held)
             throw error
         }
-        Task {
+        engine.background.start { [self] in
             defer { release(held) }
             do throws(Errno) {
                 try await work(self)
             } catch {
+                // The domain stops.
+                guard !Task.isCancelled else { return }
                 engine.log.info("a download failed", metadata: ["item": "\(held.number)", "errno": "\(error)"])
                 replica.post(.error, held.number, detail: "\(error)")
             }

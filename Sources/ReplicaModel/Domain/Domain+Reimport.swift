@@ -29,6 +29,6 @@ extension Domain {
 
     private func markForReimport(_ number: ItemNumber) {
         let engine = engine
-        _ = BlockingWork.run { engine.markForReimport(number) }
+        engine.background.start { await BlockingWork.run { engine.markForReimport(number) }.value }
     }
 }

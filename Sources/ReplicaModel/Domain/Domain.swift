@@ -66,8 +66,8 @@ package final class Domain: Sendable {
         running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, rounds: rounds, scan: scan) }
     }
 
-    /// Stops, records everything and lets another process serve the domain. Unsent changes stay pending. A second call
-    /// has no effect.
+    /// Stops, records everything and lets another process serve the domain. Unsent changes stay pending. Fetches and listings that nobody
+    /// waits for are cancelled, and awaited. A second call has no effect.
     package func stop() async throws {
         let stopping = running.withLock { running in
             defer { running = nil }
@@ -86,8 +86,9 @@ package final class Domain: Sendable {
             await stopping.upkeep.value
             await stopping.rounds.value
             await stopping.engine.value
-            await engine.makeDurableIfPossible()
         }
+        await engine.background.end()
+        if stopping != nil { await engine.makeDurableIfPossible() }
         replica.events.finish()
         defer { close(lock) }
         try replica.close()

@@ -25,7 +25,7 @@ extension SyncEngine {
         guard !options.isSequential else { return await compareNow(number, item) }
         let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
-        Task {
+        background.start {
             let isKnown = await self.compareNow(number, item)
             self.state.withLock { _ = $0.arrivals.updating.remove(item.identifier) }
             if isKnown { self.wakeSignal.signal() }

@@ -64,7 +64,7 @@ extension SyncEngine {
     func fetchFirstListing(of folder: ItemNumber) async throws(ListingFailure) {
         let listing = listings.withLock { listings -> Task<ListingFailure?, Never> in
             if let running = listings[folder] { return running }
-            let task = Task<ListingFailure?, Never> {
+            let task = background.start { () async -> ListingFailure? in
                 let outcome = await self.fetchListing(folder)
                 self.listings.withLock { $0[folder] = nil }
                 return outcome

@@ -21,7 +21,7 @@ extension SyncEngine {
         }
         let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
-        Task {
+        background.start {
             let staged = await self.fetchUpdate(of: item)
             self.state.withLock { state in
                 state.arrivals.updating.remove(item.identifier)

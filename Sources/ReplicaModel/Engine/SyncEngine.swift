@@ -19,6 +19,7 @@ final class SyncEngine: Sendable {
     let usageRequests = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Set when the domain stops; blocking work then ends.
     let isStopping = Locked(false)
+    let background = BackgroundTasks()
     let statistics = Locked(TransferStatistics())
     let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
     let snapshots: SnapshotFiles

@@ -68,7 +68,7 @@ extension SyncEngine {
     private func window(at range: Range<Int64>, of target: FetchTarget) -> Task<UncachedReadFailure?, Never> {
         uncached.withLock { windows in
             if let running = windows.running[target.number] { return running }
-            let task = Task {
+            let task = background.start {
                 let failure = await self.fetchWindow(at: range, of: target)
                 self.uncached.withLock { $0.running[target.number] = nil }
                 return failure

@@ -12,8 +12,8 @@ extension SyncEngine {
     func revalidate(_ number: ItemNumber) async {
         guard !options.isSequential, state.withLock({ $0.disconnected == nil && $0.isStoreReadable }) else { return }
         let (ends, end) = AsyncStream<Void>.makeStream()
-        Task {
-            await update(number)
+        background.start {
+            await self.update(number)
             end.finish()
         }
         let timer = Task {

@@ -56,7 +56,7 @@ extension SyncEngine {
     private func finishAbandonedCall(of sender: Sender, _ call: OutgoingCall, _ error: RemoteStoreError, asked: UInt64)
     {
         let rest = sender.abandon()
-        Task {
+        background.start { [self] in
             statistics.withLock { $0.endCall(call.number, isTakenIn: false) }
             await failed(call, error, asked)
             ended(call)
