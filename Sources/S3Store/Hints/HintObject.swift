@@ -24,7 +24,7 @@ struct HintObject: Sendable {
             return nil
         }
         guard let object = StoredObject(head) else {
-            throw .failure(.unreachable("the server's answer is not a valid S3 answer"))
+            throw .strange
         }
         return Seen(tag: object.tag, size: object.size, version: head["x-amz-version-id"])
     }

@@ -82,7 +82,7 @@ final class S3Connection: Sendable {
         }
         guard answer.head.isSuccess else { throw .complaint(S3Complaint(answer)) }
         guard request.isDone(by: answer) else {
-            throw .failure(.unreachable("the server's answer is not a valid S3 answer"))
+            throw .strange
         }
         return answer
     }

@@ -47,4 +47,7 @@ enum S3Error: Error {
     case silence(String)
     case contentsEndEarly
     case unwanted
+
+    /// The server's answer has another form than S3's.
+    static let strange = Self.failure(.unreachable("the server's answer is not a valid S3 answer"))
 }

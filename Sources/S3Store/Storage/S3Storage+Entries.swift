@@ -40,7 +40,7 @@ extension S3Connection {
             throw error
         }
         guard let object = StoredObject(answer.head) else {
-            throw .failure(.unreachable("the server's answer is not a valid S3 answer"))
+            throw .strange
         }
         return object
     }

@@ -32,7 +32,7 @@ struct MultipartUpload: Sendable {
         let answer = try await connection.send(request)
         guard let root = XMLReader.read(answer.body), beginnings.contains(root.name),
             let identifier = root["UploadId"]?.text, (1...2_048).contains(identifier.utf8.count)
-        else { throw strange(connection) }
+        else { throw .strange }
         return MultipartUpload(connection: connection, key: key, identifier: identifier)
     }
 
@@ -48,7 +48,7 @@ struct MultipartUpload: Sendable {
         request.query = query(number)
         (request.body, request.sent, request.mayRepeat) = (body, sent, true)
         let answer = try await connection.send(request)
-        guard let tag = EntityTag.value(answer.head["etag"] ?? "") else { throw Self.strange(connection) }
+        guard let tag = EntityTag.value(answer.head["etag"] ?? "") else { throw .strange }
         return tag
     }
 
@@ -64,7 +64,7 @@ struct MultipartUpload: Sendable {
         let answer = try await connection.send(request)
         guard let root = XMLReader.read(answer.body), root.name == "CopyPartResult",
             let tag = EntityTag.value(root["ETag"]?.text ?? "")
-        else { throw Self.strange(connection) }
+        else { throw .strange }
         return tag
     }
 
@@ -83,14 +83,14 @@ struct MultipartUpload: Sendable {
                 guard let number = part["PartNumber"].flatMap({ Int($0.text) }),
                     let tag = EntityTag.value(part["ETag"]?.text ?? ""),
                     let size = part["Size"].flatMap({ HTTPHead.size($0.text) })
-                else { throw Self.strange(connection) }
+                else { throw .strange }
                 found[number] = (tag, size, part["LastModified"].flatMap { ServerTime.listing($0.text) })
             }
             guard root["IsTruncated"]?.text == "true" else { return found }
             // Pages must not go in circles.
             guard let next = root["NextPartNumberMarker"].flatMap({ Int($0.text) }), next > marker,
                 next <= Self.mostParts
-            else { throw Self.strange(connection) }
+            else { throw .strange }
             marker = next
         }
     }
@@ -157,10 +157,6 @@ struct MultipartUpload: Sendable {
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
-
-    private static func strange(_ connection: S3Connection) -> S3Error {
-        .failure(.unreachable("the server's answer is not a valid S3 answer"))
-    }
 }
 
 extension S3Connection {
@@ -191,7 +187,7 @@ extension S3Connection {
         // The status that the server would have sent if it had known earlier.
         if complaint.code == "PreconditionFailed" { complaint.status = 412 }
         if complaint.code.isEmpty {
-            return .failure(.unreachable("the server's answer is not a valid S3 answer"))
+            return .strange
         }
         return .complaint(complaint)
     }
