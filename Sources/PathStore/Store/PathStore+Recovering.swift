@@ -172,13 +172,10 @@ extension PathStore {
     private func recoverWrite(_ intent: Intent, _ row: PathRow, _ path: StoragePath) async throws(RemoteStoreError) {
         try await locks.hold([PathLocks.Claim(path: path)]) { () async throws(RemoteStoreError) in
             for _ in 0..<3 {
-                guard let entry = try await self.present(path), row.isSame(as: entry) else {
-                    return try self.end([intent])
-                }
                 // If a write can leave the version unchanged, an equal version proves nothing.
-                guard entry.size == intent.size, self.hasGrain || entry.version != row.version else {
-                    return try self.end([intent])
-                }
+                guard let entry = try await self.present(path), row.isSame(as: entry), entry.size == intent.size,
+                    self.hasGrain || entry.version != row.version
+                else { break }
                 let now = PathRow(id: row.id, parent: row.parent, name: row.name, entry: entry)
                 // If it changes while it is read, it is looked at again: it may still be what was sent.
                 guard let hash = try await self.hash(of: path, now) else { continue }

@@ -11,11 +11,6 @@ extension StateFolders {
     /// Moves a file to ``kept`` if there is room for it.
     /// - Parameter status: The file's.
     /// - Returns: Whether it was moved.
-    func keepNewer(_ place: BackingPath, _ status: FileStatus, of node: Node, now: Timestamp) throws(Errno) -> Bool {
-        try keepNewer(place, status, of: node.number, node.name, now: now)
-    }
-
-    /// As above.
     func keepNewer(
         _ place: BackingPath, _ status: FileStatus, of number: ItemNumber, _ name: FileName, now: Timestamp
     ) throws(Errno) -> Bool {

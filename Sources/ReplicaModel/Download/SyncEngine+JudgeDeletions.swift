@@ -50,8 +50,8 @@ extension SyncEngine {
     private func checkDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
         let known = state.withLock { $0.deletions.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
-        try replica.noteIncomingReversals()
         let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
+        try replica.noteIncomingReversals()
         if known == nil, counts.noted == 0 || counts.items <= options.mostDeletions { return nil }
         let now = replica.now()
         var window =

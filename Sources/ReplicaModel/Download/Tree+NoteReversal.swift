@@ -36,8 +36,8 @@ extension Tree {
 
 extension Replica {
     /// Finds out whether contents went back to earlier dates, before deletions that were noted with them are applied.
+    /// - Precondition: All items are recorded, as after ``countDeletions(firstLater:)``.
     func noteIncomingReversals() throws {
-        if hasChanges { try record() }
         let now = now()
         let latest = try database.read { rows in
             let found = try Row.fetchCursor(

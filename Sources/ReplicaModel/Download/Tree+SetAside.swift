@@ -150,7 +150,7 @@ extension BackingPath {
         guard node.isStill(taken, seen) else {
             return try folders.keep(self, of: node.number.rawValue, node.name)
         }
-        if let keptAt, try folders.keepNewer(self, taken, of: node, now: keptAt) { return }
+        if let keptAt, try folders.keepNewer(self, taken, of: node.number, node.name, now: keptAt) { return }
         try name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
     }
 }
