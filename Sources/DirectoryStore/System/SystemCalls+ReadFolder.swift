@@ -22,12 +22,7 @@ extension SystemCalls {
         }
         defer { closedir(stream) }
         var found: [FolderEntry] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw Errno(rawValue: errno) }
-                return found
-            }
+        while let entry = try nextEntry(of: stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { FileName(cString: $0) }
             }
@@ -38,7 +33,9 @@ extension SystemCalls {
                     name: name, inode: UInt64(entry.pointee.d_ino),
                     isFolder: type == Int(DT_UNKNOWN) ? nil : type == Int(DT_DIR)))
         }
+        return found
     }
+
     /// Waits until inotify(7) has queued the events of every rename and removal that was visible in a folder. The
     /// kernel holds the folder's lock until an event is queued (`vfs_rename`, `vfs_unlink` and `vfs_rmdir` in Linux),
     /// and takes the same lock to list it.

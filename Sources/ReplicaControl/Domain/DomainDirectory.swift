@@ -124,13 +124,17 @@ package struct DomainDirectory: Sendable {
         }
         defer { closedir(folder) }
         var names: [String] = []
-        while let entry = readdir(folder) {
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else {
+                if errno != 0 { throw UnreadableDomain(place: root, Errno(rawValue: errno)) }
+                return names
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if let name { names.append(name) }
         }
-        return names
     }
 
     private static func name(_ text: String) -> DomainName? {

@@ -49,14 +49,9 @@ package final class Domain: Sendable {
 
     /// Starts to record changes and to exchange them with the store, after a scan if one is due.
     package func start() {
-        let (replica, engine, wakeSignal) = (self.replica, self.engine, self.wakeSignal)
-        let isStopping = engine.isStopping
+        let (engine, wakeSignal) = (self.engine, self.wakeSignal)
         let scan = BlockingWork.run {
-            do {
-                try replica.scan(isStopped: { isStopping.withLock { $0 } })
-            } catch {
-                engine.log.error("the tree cannot be compared", metadata: ["error": "\(error)"])
-            }
+            engine.scan()
             wakeSignal.signal()
         }
         let upkeep = Task { await engine.runUpkeep() }

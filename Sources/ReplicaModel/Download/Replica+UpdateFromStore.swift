@@ -161,7 +161,11 @@ extension Tree {
         fingerprint.mode = mode ?? store.privileges.replicated(oldMode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
-        let fresh = FileName("swap-\(node.number.rawValue)")
+        let keptAt = keepsBytes(of: node, old, insteadOf: item)
+        // After a crash the former bytes are found under this name.
+        let fresh =
+            keptAt == nil
+            ? FileName("swap-\(node.number.rawValue)") : StateFolders.newerName(node.number, node.name)
         _ = fresh.withCString { unlinkat(staging, $0, 0) }
         if let staged {
             try errnos { () throws(Errno) in
@@ -174,7 +178,6 @@ extension Tree {
             try makePlaceholder(fresh, in: staging, size: item.size, fingerprint)
         }
         let place = BackingPath(folder: staging, name: fresh)
-        let keptAt = keepsBytes(of: node, old, insteadOf: item)
         let status = try errnos { () throws(Errno) in
             try place.copyAttributes(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
             let status = try place.status()

@@ -35,10 +35,13 @@ extension Tree {
             let seen = try place.status()
             let staging = try folders.openStaging()
             defer { close(staging) }
-            let moved = BackingPath(folder: staging, name: FileName("gone-\(node.number.rawValue)"))
+            let keptAt = keepsNewer ? keepsBytes(ofDeleted: node, seen) : nil
+            let name =
+                keptAt == nil
+                ? FileName("gone-\(node.number.rawValue)") : StateFolders.newerName(node.number, node.name)
+            let moved = BackingPath(folder: staging, name: name)
             _ = moved.name.withCString { unlinkat(staging, $0, 0) }
             try place.move(to: moved)
-            let keptAt = keepsNewer ? keepsBytes(ofDeleted: node, seen) : nil
             try moved.discard(seen, of: node, folders, keptAt: keptAt)
         }
     }

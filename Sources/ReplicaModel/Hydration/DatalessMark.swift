@@ -22,11 +22,12 @@ struct DatalessMark: Equatable {
     }
 
     /// Whether the file has our mark.
-    func isOn(_ place: BackingPath) -> Bool { value(on: place) != nil }
+    func isOn(_ place: BackingPath) throws(Errno) -> Bool { try value(on: place) != nil }
 
     /// The value of our mark on the file; nil if it has none. Does not open the file, because it is called for every file
     /// of a scan.
-    func value(on place: BackingPath) -> [UInt8]? {
+    /// - Throws: The errors of getxattr(2): a placeholder whose mark can't be read would count as a file of zeros.
+    func value(on place: BackingPath) throws(Errno) -> [UInt8]? {
         var said = [UInt8](repeating: 0, count: 64)
         let length = said.withUnsafeMutableBytes { said in
             guard place.isOrphan else {
@@ -34,15 +35,28 @@ struct DatalessMark: Equatable {
             }
             return place.name.withCString { getxattr($0, OwnXattr.dataless, said.baseAddress, said.count) }
         }
-        guard length >= 0 else { return Errno.last == .permissionDenied ? unreadable(on: place) : nil }
+        guard length >= 0 else {
+            switch Errno.last {
+            case .permissionDenied: return try unreadable(on: place)
+            // A longer one is not ours.
+            case .noAttribute, .notSupported, .outOfRange: return nil
+            case let error: throw error
+            }
+        }
         said.removeLast(said.count - length)
         return believes(said) ? said : nil
     }
 
     /// The mark of a file that the daemon's user may not read.
-    private func unreadable(on place: BackingPath) -> [UInt8]? {
-        let said = try? place.xattr(OwnXattr.dataless)  // There is none.
-        return said.flatMap { believes($0) ? $0 : nil }
+    private func unreadable(on place: BackingPath) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            let said = try place.xattr(OwnXattr.dataless)
+            return believes(said) ? said : nil
+        } catch {
+            // Of another user's file: a placeholder is the daemon's own.
+            guard [.noAttribute, .notSupported, .permissionDenied, .notPermitted].contains(error) else { throw error }
+            return nil
+        }
     }
 }
 

@@ -25,7 +25,7 @@ struct BackingFolderListing {
             throw .last
         }
         defer { closedir(stream) }
-        while let entry = readdir(stream) {
+        while let entry = try nextEntry(of: stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { FileName(cString: $0) }
             }
@@ -33,7 +33,7 @@ struct BackingFolderListing {
             do throws(Errno) {
                 let status = try FileStatus(name, in: folder)
                 let place = BackingPath(folder: folder, name: name)
-                let said = status.kind == .file ? mark?.value(on: place) : nil
+                let said = status.kind == .file ? try mark?.value(on: place) : nil
                 lines.append(
                     Line(
                         name: name, status: status, isDataless: said != nil,

@@ -72,7 +72,8 @@ extension Tree {
                 try errnos { () throws(Errno) in try FileStatus(descriptor: root.descriptor) })
             root.children = [:]
             root.lookups = 1
-            if mark.isOn(BackingPath(root: root.descriptor)) { root.materialization = .dataless }
+            let isMarked = try errnos { () throws(Errno) in try mark.isOn(BackingPath(root: root.descriptor)) }
+            if isMarked { root.materialization = .dataless }
             setBase(
                 Base(
                     identifier: .root, parent: .root, name: FileName(""),
@@ -80,18 +81,6 @@ extension Tree {
         }
         root.lookups += 1
         try loadPending()
-    }
-}
-
-extension StateFolders {
-    fileprivate func emptyStaging() throws(Errno) {
-        let folder = try Errno.check(
-            staging.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
-        defer { Glibc.close(folder) }
-        let lines = try BackingFolderListing(of: folder, mark: nil).lines
-        for line in lines where line.status.kind != .folder {
-            _ = line.name.withCString { unlinkat(folder, $0, 0) }
-        }
     }
 }
 

@@ -116,9 +116,9 @@ extension Replica {
         if outgoing.isOfReplacement(of: node) {
             if let source = outgoing.source { Glibc.close(source) }
             // A placeholder has no bytes of its own.
-            guard node.materialization == .whole, tree.mark.value(on: try tree.place(of: node)) == nil else {
-                throw .errno(.stale)
-            }
+            let place = try tree.place(of: node)
+            let isMarked = try errnos { () throws(Errno) in try tree.mark.isOn(place) }
+            guard node.materialization == .whole, !isMarked else { throw .errno(.stale) }
             tree.noteContent(outgoing.fingerprint, of: node)
             tree.pending.tell(node)  // An edit like any other: debounced, then sent.
             return .wait(.nothing)

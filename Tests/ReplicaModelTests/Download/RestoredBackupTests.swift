@@ -47,6 +47,19 @@ import Testing
         #expect(try bench.domain.report().kept == 1)
     }
 
+    /// The daemon was killed after the exchange of the files. Other files there are removed.
+    @Test func newerBytesAreFoundAfterACrash() throws {
+        let bench = try Bench()
+        try FileManager.default.removeItem(atPath: bench.folders.kept.string)
+        for name in ["newer-77 a b", "newer-x y", "swap-3"] {
+            try "newer".write(toFile: bench.folders.staging.string + "/" + name, atomically: false, encoding: .utf8)
+        }
+        try bench.crash()
+        #expect(try bench.kept() == ["newer-77 a b"])
+        #expect(try keptTexts(bench) == ["newer"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.staging.string).isEmpty)
+    }
+
     @Test func aNewerContentOfTheStoreReplacesTheFormer() async throws {
         let (bench, _) = try await withBackup()
         bench.store.write("theirs", to: "f")

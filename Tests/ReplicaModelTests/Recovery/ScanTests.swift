@@ -12,6 +12,17 @@ import Threads
 @Suite struct ScanTests {
     /// Absence is not deletion after a power cut (SEMANTICS, principle 2), even if the daemon is killed repeatedly during the
     /// comparison.
+    /// A placeholder whose mark can't be read would be a file of zeros.
+    @Test func aMarkThatCannotBeReadIsAnError() throws {
+        let bench = try Bench()
+        let mark = bench.replica.withTree { $0.mark }
+        let folder = bench.replica.withTree { $0.root.descriptor }
+        try bench.write("text", to: "x")
+        #expect(try !mark.isOn(BackingPath(folder: folder, name: FileName("x"))))
+        let name = FileName(String(repeating: "x", count: 300))
+        #expect(throws: Errno.fileNameTooLong) { try mark.isOn(BackingPath(folder: folder, name: name)) }
+    }
+
     @Test func anInterruptedCarefulScanStaysCareful() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -40,7 +51,7 @@ import Threads
         #expect(truncate(bench.folders.tree.string + "/doc", 0) == 0)
         try bench.crash()
         let place = BackingPath(folder: bench.replica.withTree { $0.root.descriptor }, name: FileName("doc"))
-        #expect(bench.replica.withTree { $0.mark }.isOn(place))
+        #expect(try bench.replica.withTree { $0.mark }.isOn(place))
         try bench.crash()
         try await bench.settle()
         #expect(bench.store.text(at: "doc") == "precious")
