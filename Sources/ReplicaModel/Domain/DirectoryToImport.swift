@@ -49,12 +49,14 @@ package final class DirectoryToImport: Sendable {
             try Errno.check(
                 place.withPlatformString { renameat2(folder, from, AT_FDCWD, $0, UInt32(CL_RENAME_NOREPLACE)) })
         }
-        // Nobody else can rename in the domain's folder.
-        let found = try FileStatus(place.withPlatformString { FileName(cString: $0) }, in: AT_FDCWD)
-        let meant = try FileStatus(descriptor: directory)
-        guard found.inode == meant.inode, found.device == meant.device else {
+        do throws(Errno) {
+            // Nobody else can rename in the domain's folder.
+            let found = try FileStatus(place.withPlatformString { FileName(cString: $0) }, in: AT_FDCWD)
+            let meant = try FileStatus(descriptor: directory)
+            guard found.inode == meant.inode, found.device == meant.device else { throw .stale }
+        } catch {
             try moveBack(from: place)
-            throw .stale
+            throw error
         }
     }
 
