@@ -32,6 +32,8 @@ final class Node {
     var writers: Int32 = 0
     /// Whether a process may still write to it, through a mapping whose descriptor is closed.
     var mayBeMapped = false
+    /// Whether its content was sent while a process could write to it, where later stores can't be noticed.
+    var wasSentWhileWritten = false
     /// Whether a writer has opened it with `O_SYNC` or `O_DSYNC` since nobody had it open for writing: the kernel may pass writes
     /// through that no request reports.
     var hasSyncedWriter = false

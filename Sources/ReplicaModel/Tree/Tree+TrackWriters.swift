@@ -19,6 +19,11 @@ extension Tree {
         if !node.mayBeMapped { stopWatching(node) }
     }
 
+    /// Notes that the file's content is sent while a program may write to it.
+    func noteSentWhileWritten(_ name: Node) {
+        if !noticesStores { items.holder(of: name).wasSentWhileWritten = true }
+    }
+
     /// The writer whose writes are synced one by one has closed the file, or it is another file by now. What it has written is synced.
     func forgetSyncedWriter(_ node: Node) {
         guard node.hasSyncedWriter else { return }
@@ -58,9 +63,24 @@ extension Tree {
     }
 
     private func stopWatching(_ node: Node) {
+        if node.wasSentWhileWritten {
+            node.wasSentWhileWritten = false
+            sendAgain(node)
+        }
         items.writing[node.number] = nil
         node.flags.remove(.writing)
         note(node)
+    }
+
+    /// What was stored since the content was sent can't be seen.
+    private func sendAgain(_ node: Node) {
+        guard !node.isDeleted, node.parent != nil, node.materialization == .whole else { return }
+        do throws(ReplicaError) {
+            let place = try place(of: node)
+            noteContent(FileFingerprint(try errnos { () throws(Errno) in try place.status() }), of: node)
+        } catch {
+            // The backing file is gone; a scan decides what that means.
+        }
     }
 
     private func isOpenForWriting(_ node: Node) -> Bool {
@@ -71,7 +91,9 @@ extension Tree {
             defer { close(file) }
             return HeldFile(descriptor: file, isReadable: true).isOpenForWriting
         } catch {
-            return false  // The backing file is gone.
+            // It is gone, or can't be looked at now: then a program may still write to it.
+            return [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .ioError, .interrupted].contains(
+                error.errno)
         }
     }
 }

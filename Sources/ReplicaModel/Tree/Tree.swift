@@ -13,6 +13,9 @@ final class Tree {
     /// The mark of our placeholders.
     let mark: DatalessMark
     let clock: RunClock
+    /// Whether a store to a mapped page changes a file's times although the content was sent before. Not on tmpfs, where pages are
+    /// never clean.
+    let noticesStores: Bool
     var unrecorded = Unrecorded()
     var pending = PendingIndex()
     var store: StoreView
@@ -35,10 +38,18 @@ final class Tree {
         root.descriptor = descriptor
         self.database = database
         self.clock = clock
+        noticesStores = !Self.isInMemory(descriptor)
         let isOfFormerRelease = !root.dirty.isEmpty || root.failure != nil
         (root.dirty, root.failure) = ([], nil)
         insert(root)
         if isOfFormerRelease { note(root) }
+    }
+
+    /// Whether a file is on tmpfs or ramfs.
+    private static func isInMemory(_ file: Int32) -> Bool {
+        var status = cl_statfs()
+        return cl_statfs_of(file, &status) == 0
+            && [0x0102_1994, 0x8584_58F6].contains(UInt32(truncatingIfNeeded: status.type))
     }
 
     deinit {

@@ -112,6 +112,7 @@ extension Replica {
         if let source = outgoing.source {
             tree.watchMapping(of: node, HeldFile(descriptor: source, isReadable: true))
             outgoing.isWritten = tree.isWritten(node)
+            if outgoing.isWritten { tree.noteSentWhileWritten(node) }
         }
         if outgoing.isOfReplacement(of: node) {
             if let source = outgoing.source { Glibc.close(source) }

@@ -84,6 +84,30 @@ import Testing
         }
     }
 
+    /// On tmpfs a page is never clean, so a second store to it changes no time. It is sent when the mapping is gone.
+    @Test func writesToAMappingInMemoryAreSent() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                program + #"""
+                    unmount_it; replica remove d --keep none --yes >/dev/null
+                    mkdir memory; mount -t tmpfs none memory; export XDG_DATA_HOME=$HERE/memory STATE=$HERE/memory/replica/d
+                    replica add d --store "file://$STORE" >/dev/null; replica mount d "$MNT" >/dev/null
+                    cat "$MNT/f" >/dev/null
+                    ./mapped "$MNT/f" w >bytes & writer=$!
+                    eventually test -e ready
+                    touch go; eventually test -e stored
+                    replica wait d >/dev/null
+                    head -c 300000 /dev/zero | tr '\0' b >stored; eventually cmp -s stored "$STORE/f"
+                    touch again; eventually test -e stored-again
+                    touch end; wait "$writer"
+                    content_is bytes cc
+                    replica wait d >/dev/null; eventually replica evict "$MNT/f" >/dev/null
+                    head -c 300000 /dev/zero | tr '\0' c >stored; cmp stored "$STORE/f"; cmp stored "$MNT/f"
+                    unmount_it; no_daemon; eventually umount memory
+                    """#)
+        }
+    }
+
     /// After `umount -l`, the next daemon compares the tree.
     @Test func writesAfterTheDaemonsEndAreSentLater() async throws {
         try await Trial.run { trial in
