@@ -20,6 +20,20 @@ import Threads
         try bench.replica.database.read { try ItemRow.of(number, in: $0) }
     }
 
+    /// Which parts of a file are here is still known after a restart.
+    @Test func fetchedRangesAreRecorded() async throws {
+        let bench = try Bench()
+        bench.store.write(String(repeating: "x", count: 1_000_000), to: "f")
+        try await bench.settle()
+        let number = try bench.number("f")
+        for start in [Int64(0), 700_000] { try await bench.engine.hydrate(number, range: start..<start + 1) }
+        let known = try #require(bench.replica.withTree { $0.items[number]?.ranges })
+        #expect(known.ranges.count == 2)
+        try bench.restart()
+        _ = try bench.number("f")
+        #expect(bench.replica.withTree { $0.items[number]?.ranges } == known)
+    }
+
     @Test func changesAreRecordedLater() async throws {
         let bench = try Bench()
         for name in ["removed", "edited"] { bench.store.write("old", to: name) }
