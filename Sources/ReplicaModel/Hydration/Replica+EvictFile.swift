@@ -56,9 +56,14 @@ extension Tree {
                 // Only complete files are passed through; of another one, a fetch has a descriptor.
                 if node.materialization == .whole { try HeldFile(descriptor: file).demandUnused() }
                 try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
-                try Self.releaseBlocks(of: file, size: base.size)
-                try node.keepTime(of: file)
-                try held.setXattr(OwnXattr.dataless, to: mark.value)
+                do throws(Errno) { try Self.releaseBlocks(of: file, size: base.size) } catch {
+                    // A mark that stayed would end the eviction at the next scan, and edits until then with it.
+                    let former = node.materialization == .whole ? nil : mark.value
+                    if held.isGivenBack(former, ifStill: status) { throw error }
+                }
+                // Its bytes are gone, or the mark says so. If one of these fails, the next scan does it.
+                try? node.keepTime(of: file)
+                try? held.setXattr(OwnXattr.dataless, to: mark.value)
                 return node.shownChangeTime(status.changed.nanoseconds)
             }
         }
@@ -81,5 +86,19 @@ extension Tree {
         guard Errno.last == .notSupported else { throw .last }
         try Errno.check(ftruncate(file, 0))
         try Errno.check(ftruncate(file, Int(size)))
+    }
+}
+
+extension HeldFile {
+    /// Gives a file of which nothing was freed its former mark, or none.
+    /// - Returns: False if that failed, or something was freed.
+    fileprivate func isGivenBack(_ mark: [UInt8]?, ifStill before: FileStatus) -> Bool {
+        do throws(Errno) {
+            guard try status().blocks == before.blocks else { return false }
+            if let mark { try setXattr(OwnXattr.dataless, to: mark) } else { try setXattr(OwnXattr.dataless, nil) }
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -28,7 +28,7 @@ extension Replica {
                     if isNoted == true { try? file.setXattr(OwnXattr.dataless, to: tree.mark.value) }
                     throw error
                 }
-                if let size = change.size { tree.truncateRanges(node, to: size, file) }
+                if let size = change.size { try tree.truncateRanges(node, to: size, file) }
                 return status
             }
             var fields = ItemFields(change)

@@ -39,6 +39,7 @@ extension Replica {
             if truncates {
                 do throws(Errno) {
                     try Self.truncate(descriptor, isWriter: isWriter)
+                    try tree.becomeWhole(node, HeldFile(descriptor: descriptor))
                 } catch {
                     Glibc.close(descriptor)
                     throw .errno(error)
@@ -49,7 +50,6 @@ extension Replica {
             node.opens += 1
             if isWriter { tree.addWriter(node) }
             if truncates {
-                tree.becomeWhole(node, HeldFile(descriptor: descriptor))
                 for name in tree.items.names(of: node) { name.flags.remove(.doubtful) }
                 for name in tree.items.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }

@@ -20,9 +20,10 @@ extension Tree {
     }
 
     /// Truncated content needs no fetching any more.
-    func truncateRanges(_ node: Node, to size: Int64, _ file: HeldFile) {
+    /// - Throws: As ``becomeWhole(_:_:)``.
+    func truncateRanges(_ node: Node, to size: Int64, _ file: HeldFile) throws(Errno) {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)
-        if size == 0 { becomeWhole(node, file) }
+        if size == 0 { try becomeWhole(node, file) }
     }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemPackage
 
 /// Fingerprints of files that are open for writing, or were changed here.
@@ -16,17 +17,23 @@ extension Tree {
         }
     }
 
-    /// A truncated file has nothing left to fetch.
-    func becomeWhole(_ node: Node, _ file: HeldFile) {
+    /// A placeholder that was truncated to zero has nothing left to fetch.
+    /// - Throws: If the mark can't be removed: after a crash what is written then would be taken for what an eviction left. The file is a
+    ///   placeholder of its former size again.
+    func becomeWhole(_ node: Node, _ file: HeldFile) throws(Errno) {
         guard node.materialization != .whole else { return }
-        node.materialization = .whole
-        node.ranges = RangeSet64()
-        do throws(Errno) {
-            try file.setXattr(OwnXattr.dataless, nil)
-        } catch {
-            // The mark may be missing; one that stays only costs a fetch.
+        do throws(Errno) { try file.setXattr(OwnXattr.dataless, nil) } catch {
+            guard error != .noAttribute, error != .notSupported else { return becomeWhole(node) }
+            (node.materialization, node.ranges) = (.dataless, RangeSet64())
+            note(node)
+            // A scan does it if this fails too: the file is shorter than it was, and not marked as truncated.
+            try? file.restorePlaceholder(of: node)
+            throw error
         }
+        becomeWhole(node)
     }
+
+    private func becomeWhole(_ node: Node) { (node.materialization, node.ranges) = (.whole, RangeSet64()) }
 
     /// Updates a node's fingerprint after a change that does not affect its content, unless another file is in its
     /// place.
@@ -42,5 +49,15 @@ extension Tree {
         } catch {
             // The old fingerprint stays: the next check finds a difference and sends the content once more.
         }
+    }
+}
+
+extension HeldFile {
+    /// Gives a placeholder its size and time again.
+    fileprivate func restorePlaceholder(of node: Node) throws(Errno) {
+        let file = try open(O_WRONLY)
+        defer { close(file) }
+        try Errno.check(ftruncate(file, Int(node.fingerprint.size)))
+        try node.keepTime(of: file)
     }
 }
