@@ -10,10 +10,12 @@ package final class OpenListings: Sendable {
         package var rest: [PathEntry]
         /// The server's token for the next page; nil after the last.
         package var token: String?
+        /// What is left out since the last page.
+        package var leftOut: LeftOutNames
 
         /// At the beginning, or with entries left.
-        package init(rest: [PathEntry] = [], token: String? = nil) {
-            (self.rest, self.token) = (rest, token)
+        package init(rest: [PathEntry] = [], token: String? = nil, leftOut: LeftOutNames = LeftOutNames()) {
+            (self.rest, self.token, self.leftOut) = (rest, token, leftOut)
         }
     }
 
@@ -41,8 +43,10 @@ package final class OpenListings: Sendable {
         }
         var left = place
         left.rest.removeFirst(count)
+        left.leftOut = LeftOutNames()
         let isLast = left.rest.isEmpty && left.token == nil
-        return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : keep(left))
+        return PathPage(
+            entries: Array(place.rest.prefix(count)), next: isLast ? nil : keep(left), leftOut: place.leftOut)
     }
 
     /// Keeps a position; positions that were not requested for a while are dropped.

@@ -15,10 +15,11 @@ struct ServedAnswer: Encodable, Sendable {
         var entry: Entry?
         var entries: [Entry]?
         var next: String?
+        var leftOut: LeftOut?
         var space: SpaceFigures?
 
         private enum Key: String, CodingKey {
-            case entry, entries, next
+            case entry, entries, next, leftOut
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -28,6 +29,19 @@ struct ServedAnswer: Encodable, Sendable {
             try container.encodeIfPresent(entry, forKey: .entry)
             try container.encodeIfPresent(entries, forKey: .entries)
             try container.encodeIfPresent(next, forKey: .next)
+            try container.encodeIfPresent(leftOut, forKey: .leftOut)
+        }
+    }
+
+    /// What a listing leaves out.
+    struct LeftOut: Encodable, Sendable {
+        let count: Int
+        let name: String
+
+        /// - Returns: Nil if it is nothing.
+        init?(_ names: LeftOutNames) {
+            guard let example = names.example else { return nil }
+            (count, name) = (names.count, example)
         }
     }
 

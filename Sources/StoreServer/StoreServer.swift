@@ -194,7 +194,7 @@ package final class StoreServer: Sendable {
             let page = try await storage.list(call.path, isDeep: call.isDeep, from: call.page)
             return .init(
                 entries: page.entries.map(ServedAnswer.Entry.init),
-                next: page.next.map { String(decoding: $0.bytes, as: UTF8.self) })
+                next: page.next.map { String(decoding: $0.bytes, as: UTF8.self) }, leftOut: .init(page.leftOut))
         case "get": return .init(entry: .init(entry: try await fetch(id, call)))
         case "put": return .init(entry: .init(entry: try await put(id, call)))
         case "folder":

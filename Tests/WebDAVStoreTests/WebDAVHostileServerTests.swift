@@ -42,6 +42,19 @@ import Testing
         try await run("names") { scratch in
             let found = try await scratch.list()
             #expect(found.keys.sorted() == ["absolute", "good"])
+            // What is left out is told, except what is not directly in the folder, and the store's own files.
+            let page = try await scratch.storage.list(.root, isDeep: false, from: nil)
+            #expect(page.leftOut == LeftOutNames(count: 15, example: "up"))
+        }
+    }
+
+    /// The server would remove it with the folder, although it is in no listing here.
+    @Test func aFolderWithAnUnreadableNameIsNotRemoved() async throws {
+        try await run("unreadable") { scratch in
+            #expect(try await scratch.list("folder").isEmpty)
+            let error = try await failure { try await scratch.storage.remove(scratch.path("folder"), version: nil) }
+            #expect(error == .notEmpty)
+            #expect(try seen().filter { $0.hasPrefix("DELETE") && $0.contains("unreadable") } == [])
         }
     }
 

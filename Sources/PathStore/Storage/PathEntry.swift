@@ -61,9 +61,12 @@ package struct PathPage: Sendable {
     package var entries: [PathEntry]
     /// Nil for the last page.
     package var next: EnumerationPage?
+    /// What this page leaves out. Not of deep listings.
+    package var leftOut: LeftOutNames
 
-    package init(entries: [PathEntry], next: EnumerationPage? = nil) {
+    package init(entries: [PathEntry], next: EnumerationPage? = nil, leftOut: LeftOutNames = LeftOutNames()) {
         self.entries = entries
         self.next = next
+        self.leftOut = leftOut
     }
 }

@@ -21,6 +21,7 @@ extension PathStore {
                     row.isListed = true
                     try database.put(row)
                 }
+                try database.noteLeftOut(folder.listing.leftOut, in: folder.folder)
                 var left = folder.entries
                 for child in try database.rows(in: folder.folder) {
                     let path = folder.path.appending(child.name)

@@ -43,6 +43,7 @@ extension PathStore {
             }
             let end: Int64 = isMore ? changes[Self.batchSize - 1]["sequence"] : newest
             batch.anchor = self.anchor(end)
+            batch.leftOut = try database.leftOut()
             return batch
         }
     }

@@ -1,11 +1,36 @@
 internal import GRDB
 package import ReplicaModel
 
-/// A completely listed folder.
+/// A complete listing of a folder.
+struct FolderListing: Sendable {
+    var entries: [FileName: PathEntry] = [:]
+    /// What is not among ``entries``.
+    var leftOut = LeftOutNames()
+
+    /// Takes an entry, unless its name is invalid or there is one of its name already.
+    /// - Returns: Whether it is new.
+    mutating func take(_ entry: PathEntry, _ name: FileName) -> Bool {
+        guard name.isValid else {
+            leftOut.add(name.description)
+            return false
+        }
+        guard let other = entries[name] else {
+            entries[name] = entry
+            return true
+        }
+        // A page may repeat an entry of another one, but a file and a folder are two.
+        if other.kind.itemKind != entry.kind.itemKind { leftOut.add(name.description) }
+        return false
+    }
+}
+
+/// A completely listed folder that is known.
 struct FolderEntries: Sendable {
     var folder: Int64
     var path: StoragePath
-    var entries: [FileName: PathEntry]
+    var listing = FolderListing()
+
+    var entries: [FileName: PathEntry] { listing.entries }
 }
 
 extension PathStore {
@@ -37,9 +62,9 @@ extension PathStore {
             defer { locks.endComparison(comparison) }
             let moment = options.now()
             switch await listing(of: path) {
-            case .success(let entries):
+            case .success(let listing):
                 if locks.isStale(path, since: comparison) { continue }
-                try await compare([FolderEntries(folder: id, path: path, entries: entries)], since: comparison)
+                try await compare([FolderEntries(folder: id, path: path, listing: listing)], since: comparison)
                 try await calm([id])
                 return use(id, comparedAt: moment)
             case .failure(.notFound): try await self.locate(id)
@@ -49,38 +74,37 @@ extension PathStore {
         throw .itemUnavailable("the folder keeps moving")
     }
 
-    func listing(of path: StoragePath) async -> Result<[FileName: PathEntry], PathStorageError> {
-        do throws(PathStorageError) { return .success(try await entries(of: path)) } catch { return .failure(error) }
-    }
-
-    /// The entries of a folder by name, from a complete listing. Entries with invalid names, or of another folder, are
-    /// omitted.
-    func entries(of folder: StoragePath) async throws(PathStorageError) -> [FileName: PathEntry] {
-        var found: [FileName: PathEntry] = [:]
-        try await eachEntry(of: folder, isDeep: false) { entry in
-            guard entry.path.parent == folder, let name = entry.path.name, found[name] == nil else { return false }
-            found[name] = entry
-            return true
+    /// A complete listing of a folder. Entries with invalid names are left out, those of another folder are ignored.
+    func listing(of folder: StoragePath) async -> Result<FolderListing, PathStorageError> {
+        do throws(PathStorageError) {
+            var found = FolderListing()
+            let leftOut = try await eachEntry(of: folder, isDeep: false) { entry in
+                guard entry.path.parent == folder, let name = entry.path.name else { return false }
+                return found.take(entry, name)
+            }
+            found.leftOut.add(leftOut)
+            return .success(found)
+        } catch {
+            return .failure(error)
         }
-        return found
     }
 
     /// Passes on each entry of a listing, page by page.
     /// - Parameter take: Returns whether the entry is new.
+    /// - Returns: What the storage leaves out.
     /// - Throws: ``PathStorageError/unreachable(_:)`` for a listing that has no end.
     func eachEntry(
         of folder: StoragePath, isDeep: Bool, _ take: (PathEntry) -> Bool
-    ) async throws(PathStorageError) {
+    ) async throws(PathStorageError) -> LeftOutNames {
+        var leftOut = LeftOutNames()
         var pages: Set<EnumerationPage> = []
         var page: EnumerationPage?
         var (empty, count) = (0, 0)
         repeat {
             if Task.isCancelled { throw .cancelled }
             let answer = try await storage.list(folder, isDeep: isDeep, from: page)
-            let fresh = answer.entries.count { entry in
-                guard let name = entry.path.name, name.isValid, entry.path.isWithin(folder) else { return false }
-                return take(entry)
-            }
+            leftOut.add(answer.leftOut)
+            let fresh = answer.entries.count { $0.path.isWithin(folder) && take($0) }
             count += fresh
             empty = fresh == 0 ? empty + 1 : 0
             page = answer.next
@@ -90,5 +114,6 @@ extension PathStore {
                 throw .unavailable("a folder has more than \(options.mostEntries) entries")
             }
         } while page != nil
+        return leftOut
     }
 }

@@ -109,8 +109,8 @@ extension PathStore {
             let found = Locked<[FolderEntries]>([])
             try await inParallel(places) { (place) async throws(RemoteStoreError) in
                 switch await self.listing(of: place.path) {
-                case .success(let entries):
-                    let folder = FolderEntries(folder: place.id, path: place.path, entries: entries)
+                case .success(let listing):
+                    let folder = FolderEntries(folder: place.id, path: place.path, listing: listing)
                     found.withLock { $0.append(folder) }
                 // The parent folder shows what happened to it. A folder that could not be listed is listed next time.
                 case .failure(.notFound), .failure(.unavailable), .failure(.refused): return
@@ -181,17 +181,16 @@ extension PathStore {
         of places: [(id: Int64, path: StoragePath)]
     ) async throws(RemoteStoreError) -> [FolderEntries] {
         var folders = Dictionary(
-            places.map { ($0.path, FolderEntries(folder: $0.id, path: $0.path, entries: [:])) },
+            places.map { ($0.path, FolderEntries(folder: $0.id, path: $0.path)) },
             uniquingKeysWith: { $1 })
         var there: Set<StoragePath> = [.root]
         do throws(PathStorageError) {
-            try await eachEntry(of: .root, isDeep: true) { entry in
-                guard entry.path.names.allSatisfy(\.isValid), let parent = entry.path.parent, let name = entry.path.name
+            _ = try await eachEntry(of: .root, isDeep: true) { entry in
+                guard let parent = entry.path.parent, parent.names.allSatisfy(\.isValid), let name = entry.path.name
                 else { return false }
-                if entry.kind == .folder { there.insert(entry.path) }
-                guard folders[parent] != nil, folders[parent]?.entries[name] == nil else { return true }
-                folders[parent]?.entries[name] = entry
-                return true
+                if entry.kind == .folder, name.isValid { there.insert(entry.path) }
+                _ = folders[parent]?.listing.take(entry, name)
+                return name.isValid
             }
         } catch {
             throw error.general

@@ -86,8 +86,8 @@ extension PathStore {
         // Whoever asks for the present state needs an answer, even if nothing is known.
         if there.count == few.count, there.count * 2 >= known.count, !few.isEmpty || !isFresh { return sawRoot(now) }
         switch await listing(of: .root) {
-        case .success(let entries):
-            try await expectRoot(in: entries)
+        case .success(let listing):
+            try await expectRoot(in: listing.entries)
             sawRoot(now)
         case .failure(let error): throw error.general
         }
@@ -211,7 +211,7 @@ extension PathStore {
             switch await listing(of: folder.path) {
             case .success(let found):
                 // A single name may be in any folder.
-                let isOne = groups.contains { names in names.count { found[$0] != nil } * 2 >= names.count }
+                let isOne = groups.contains { names in names.count { found.entries[$0] != nil } * 2 >= names.count }
                 if isOne { return true }
             case .failure(.notFound), .failure(.unavailable): continue
             case .failure(let error): throw error.general

@@ -62,8 +62,8 @@ extension PathStore {
         }
         guard storage.properties.keepsMarks else { return nil }
         switch await listing(of: folder) {
-        case .success(let entries):
-            let marked = entries.values.first { $0.attributes.mark == mark && $0.kind.itemKind == kind }
+        case .success(let listing):
+            let marked = listing.entries.values.first { $0.attributes.mark == mark && $0.kind.itemKind == kind }
             guard let marked else { return nil }
             return try await adopt(marked, in: parent, mark, intent)
         case .failure(.notFound): return nil

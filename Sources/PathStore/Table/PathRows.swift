@@ -93,6 +93,7 @@ extension Database {
     func drop(_ id: Int64) throws {
         for child in try rows(in: id) { try drop(child.id) }
         try cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [id])
+        try cachedStatement(sql: "DELETE FROM leftOut WHERE folder = ?").execute(arguments: [id])
         try noteChange(of: id)
     }
 

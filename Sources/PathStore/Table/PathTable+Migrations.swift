@@ -30,6 +30,10 @@ extension PathTable {
                         VALUES (0, -2, x'', 1, 0, '', 0, 0);
                     """)
         }
+        migrator.registerMigration("left out") { database in
+            try database.execute(
+                sql: "CREATE TABLE leftOut (folder INTEGER PRIMARY KEY, count INTEGER NOT NULL, example TEXT NOT NULL)")
+        }
         return migrator
     }
 }

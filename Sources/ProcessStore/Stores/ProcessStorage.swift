@@ -42,7 +42,7 @@ package final class ProcessStorage: PathStorage {
         for entry in entries where !isBelow(entry.path, folder, isDeep: isDeep) {
             throw .unreachable("the store lists \(entry.path.words) in \(folder.words)")
         }
-        return PathPage(entries: entries, next: next)
+        return PathPage(entries: entries, next: next, leftOut: result.leftOut?.names ?? LeftOutNames())
     }
 
     private func isBelow(_ path: StoragePath, _ folder: StoragePath, isDeep: Bool) -> Bool {

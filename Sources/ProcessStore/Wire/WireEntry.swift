@@ -1,3 +1,4 @@
+import ChildProcess
 import PathStore
 import ReplicaModel
 
@@ -62,4 +63,24 @@ struct EntryResult: Decodable {
 struct ListResult: Decodable {
     let entries: [WireEntry]
     let next: String?
+    let leftOut: WireLeftOut?
+}
+
+/// What a listing leaves out.
+struct WireLeftOut: Decodable, Sendable {
+    let names: LeftOutNames
+
+    private enum Key: String, CodingKey {
+        case count, name
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let count = try container.decode(Int64.self, forKey: .count)
+        guard (0...largestNumber).contains(count) else {
+            throw DecodingError.dataCorruptedError(forKey: .count, in: container, debugDescription: "no count")
+        }
+        names = LeftOutNames(
+            count: Int(count), example: SanitizedText.of(try container.decode(String.self, forKey: .name)))
+    }
 }

@@ -11,13 +11,15 @@ extension Domain {
         let (state, reason) = engine.stateAndReason(isMoving: isMoving)
         let failures = counts.errors > 0 ? replica.failures() : FailureSummary()
         let isAway = state == .disconnected || state == .offline
-        let refused = engine.state.withLock { state in
-            state.rejected.refused.count + Set(state.rejected.invalid.keys).union(state.postponed.unknown).count
+        let (refused, missing) = engine.state.withLock { state in
+            let rejected = state.rejected
+            let unknown = Set(rejected.invalid.keys).union(state.postponed.unknown).count
+            return (rejected.refused.count + (rejected.leftOut?.count ?? 0) + unknown, rejected.reason)
         }
         let notFetched = engine.reasonOfFailedFetches()
         return DomainReport(
-            state: state, reason: reason ?? failures.reason ?? notFetched, nextTry: engine.nextTry(of: failures),
-            pending: pending,
+            state: state, reason: reason ?? failures.reason ?? notFetched ?? missing,
+            nextTry: engine.nextTry(of: failures), pending: pending,
             errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
             localOnly: counts.localOnly, kept: try replica.folders.countKept(),

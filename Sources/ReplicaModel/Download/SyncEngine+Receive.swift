@@ -78,6 +78,13 @@ extension SyncEngine {
         }
     }
 
+    /// Logged when there are more than before, not at each listing.
+    private func noteLeftOut(_ items: LeftOutItems?) {
+        guard state.withLock({ $0.rejected.leaveOut(items) }), let items else { return }
+        log.warning(
+            "items of the store are left out", metadata: ["count": "\(items.count)", "example": "\(items.example)"])
+    }
+
     /// How many batches are noted before their changes are applied.
     private static let mostBatches = 1_000
     /// How many batches in a row may be empty while the store says that there are more.
@@ -122,6 +129,7 @@ extension SyncEngine {
                 try replica.recognizeSuccessors(in: &changes, &arrivals)
                 try replica.noteIncoming(changes, anchor: batch.anchor)
             }
+            noteLeftOut(batch.leftOut)
             isIncomplete = isIncomplete || batch.isIncomplete
             guard batch.moreComing else {
                 return state.withLock { [isIncomplete] in

@@ -15,6 +15,8 @@ public struct ChangeBatch: Sendable {
     /// it has not found. A later batch reports them: the engine requests another one at once, and whoever waits for all changes goes on waiting, for
     /// at most 30 seconds.
     public var isIncomplete = false
+    /// What the store leaves out of its folders, as far as they were listed; nil if nothing is known to be.
+    public var leftOut: LeftOutItems?
 
     public init(updated: [Item], deleted: [ItemIdentifier], anchor: SyncAnchor, moreComing: Bool = false) {
         self.updated = updated

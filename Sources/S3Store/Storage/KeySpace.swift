@@ -1,3 +1,4 @@
+import ChildProcess
 import PathStore
 import ReplicaModel
 
@@ -43,6 +44,11 @@ struct KeySpace: Sendable {
         let name = FileName(bytes: Array(key[folder.count...]))
         guard name.isValid, !Self.hasControls(name), name != Self.own || folder != base else { return nil }
         return name
+    }
+
+    /// What a key is called below a folder, for users.
+    static func words(_ key: [UInt8], in folder: [UInt8]) -> String {
+        SanitizedText.of(String(decoding: key.dropFirst(folder.count), as: UTF8.self), longest: 255)
     }
 
     /// Whether a name has characters that XML can't represent, which servers would have to repeat in their answers.

@@ -83,7 +83,7 @@ extension S3Storage {
                 }
                 let key = self.keys.folder(path)
                 let former = try await self.get { () async throws(S3Error) in try await self.connection.object(key) }
-                try await self.putMarker(path, attributes, former, isNew: false)
+                try await self.setMarker(path, attributes, former)
             }
             guard let entry = try await self.find(path) else { throw .storage(.notFound) }
             // Another client may have written since: its content would be recorded as the one that was known.
@@ -92,6 +92,19 @@ extension S3Storage {
             }
             return entry
         }
+    }
+
+    /// Writes a folder's object with other attributes. The content that other programs gave it stays.
+    private func setMarker(
+        _ path: StoragePath, _ attributes: PathAttributes, _ former: StoredObject?
+    ) async throws(CallError) {
+        guard let former, former.size > 0 else {
+            return try await putMarker(path, attributes, former, isNew: false)
+        }
+        let key = keys.folder(path)
+        try await copy(
+            key, former, to: key,
+            metadata: StoredObject.metadata(former.metadata, attributes, type: Self.folder))
     }
 
     /// Copies the object onto itself, so that the content is the current one, even if another client wrote it.
@@ -186,9 +199,12 @@ extension S3Storage {
         }
         guard !page.objects.isEmpty else { return }
         if version != nil { throw .storage(.changed(try await folder(path))) }
-        guard page.objects.allSatisfy({ $0.key == key }), page.next == nil else { throw .storage(.notEmpty) }
+        guard page.objects.count == 1, page.next == nil, let marker = page.objects.first, isMarker(marker, of: key)
+        else {
+            throw .storage(.notEmpty)
+        }
         try await keepFolder(above: path)
-        _ = try await get { () async throws(S3Error) in try await connection.send(S3Request("DELETE", key)) }
+        guard try await delete(key, marker.tag) else { throw .storage(.notEmpty) }
     }
 
     /// Creates an object for the folder above if its only entry is being removed: otherwise the folder would disappear

@@ -16,7 +16,7 @@ extension S3Storage {
         }
         if place.rest.isEmpty {
             let from = (isFirst: page == nil, token: place.token)
-            (place.rest, place.token) = try await call(folder, isChange: false) { () async throws(CallError) in
+            place = try await call(folder, isChange: false) { () async throws(CallError) in
                 try await self.page(of: folder, from.token, isFirst: from.isFirst)
             }
         }
@@ -25,7 +25,7 @@ extension S3Storage {
 
     private func page(
         of folder: StoragePath, _ token: String?, isFirst: Bool
-    ) async throws(CallError) -> ([PathEntry], String?) {
+    ) async throws(CallError) -> OpenListings.Place {
         let key = keys.folder(folder)
         let answer = try await get { () async throws(S3Error) in
             try await connection.list(key, isDeep: false, from: token)
@@ -37,8 +37,12 @@ extension S3Storage {
         var entries: [PathEntry] = []
         var unknown: [(FileName, ListAnswer.Object)] = []
         var names: Set<FileName> = []
+        var leftOut = LeftOutNames()
         for object in answer.objects {
-            guard let name = keys.name(object.key, in: key), names.insert(name).inserted else { continue }
+            guard let name = keys.name(object.key, in: key), names.insert(name).inserted else {
+                if !isMarker(object, of: key) { leftOut.add(KeySpace.words(object.key, in: key)) }
+                continue
+            }
             if let note = known.note(object) {
                 entries.append(entry(folder.appending(name), object, note))
             } else {
@@ -49,11 +53,18 @@ extension S3Storage {
             // A file of the same name takes precedence.
             guard prefix.last == UInt8(ascii: "/"), let name = keys.name(Array(prefix.dropLast()), in: key),
                 names.insert(name).inserted
-            else { continue }
+            else {
+                if prefix != keys.own("") { leftOut.add(KeySpace.words(prefix, in: key)) }
+                continue
+            }
             entries.append(PathEntry(path: folder.appending(name), kind: .folder))
         }
-        return (entries + (try await withMetadata(unknown, in: folder)), answer.next)
+        entries += try await withMetadata(unknown, in: folder)
+        return OpenListings.Place(rest: entries, token: answer.next, leftOut: leftOut)
     }
+
+    /// Whether an object only represents the folder of this key. One with content has bytes that no file here shows.
+    func isMarker(_ object: ListAnswer.Object, of folder: [UInt8]) -> Bool { object.key == folder && object.size == 0 }
 
     private func entry(_ path: StoragePath, _ object: ListAnswer.Object, _ note: ObjectMetadataCache.Note) -> PathEntry
     {

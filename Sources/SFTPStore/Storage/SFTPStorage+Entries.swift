@@ -1,3 +1,4 @@
+import ChildProcess
 package import PathStore
 package import ReplicaModel
 
@@ -98,11 +99,11 @@ extension SFTPStorage {
     ) async throws(PathStorageError) -> PathPage {
         if isDeep { throw .unsupported("deep listings") }
         return try await call(folder, isChange: false) { session async throws(CallError) in
-            PathPage(entries: try await self.entries(of: folder, session))
+            try await self.page(of: folder, session)
         }
     }
 
-    private func entries(of folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> [PathEntry] {
+    private func page(of folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathPage {
         let asked = ContinuousClock.now
         let opening = session.send(.openFolder(session.path(folder)))
         // A symlink to a folder would be opened as well.
@@ -115,8 +116,13 @@ extension SFTPStorage {
             _ = session.send(.remove(session.path(folder) + [UInt8(ascii: "/")] + name.bytes))
         }
         var (entries, pending): ([PathEntry], [(StoragePath, SFTPAttributes?, PendingReply)]) = ([], [])
-        for name in names where FileName(bytes: name.bytes).isValid && !TemporaryName.isOne(name.bytes) {
+        var leftOut = LeftOutNames()
+        for name in names where !TemporaryName.isOne(name.bytes) {
             let path = folder.appending(FileName(bytes: name.bytes))
+            guard FileName(bytes: name.bytes).isValid else {
+                if !Self.ownNames.contains(name.bytes) { leftOut.add(SanitizedText.of(name.bytes)) }
+                continue
+            }
             if name.attributes.mode == nil {
                 pending.append((path, nil, session.send(.lstat(session.path(path)))))
             } else if name.attributes.isSymlink {
@@ -127,8 +133,11 @@ extension SFTPStorage {
             if pending.count == Self.requests { try await take(pending.removeFirst(), into: &entries, session, asked) }
         }
         for one in pending { try await take(one, into: &entries, session, asked) }
-        return entries
+        return PathPage(entries: entries, leftOut: leftOut)
     }
+
+    /// The names of a folder itself and of the one above, which servers list too.
+    private static let ownNames = [Array(".".utf8), Array("..".utf8)]
 
     /// Handles the answer about an entry that the folder did not report completely.
     private func take(

@@ -1,4 +1,6 @@
+import ChildProcess
 import HTTPClient
+import PathStore
 import ReplicaModel
 import Threads
 
@@ -19,6 +21,8 @@ final class Multistatus: @unchecked Sendable {
     private var resources: [Resource] = []
     /// Whether the server says within the answer that the requested resource is missing, as Cyrus does.
     private(set) var isMissing = false
+    /// Resources that the answer names, but not by a valid path, or says nothing about.
+    private(set) var leftOut = LeftOutNames()
     private var count = 0
 
     /// - Parameters:
@@ -31,6 +35,8 @@ final class Multistatus: @unchecked Sendable {
                 resources.append(resource)
             } else if Resource.missing(element, in: address) == asked {
                 isMissing = true
+            } else if let name = Resource.unreadable(element, in: address) {
+                leftOut.add(SanitizedText.of(name))
             }
             return count <= Self.most
         }

@@ -134,6 +134,15 @@ extension Resource {
         return Reference.names(href.bytes, in: address)
     }
 
+    /// What a response is about that is neither a resource nor missing: the last part of its reference.
+    static func unreadable(_ response: XMLElement, in address: WebDAVAddress) -> String? {
+        guard response.name == "response", response.namespace == dav, missing(response, in: address) == nil else {
+            return nil
+        }
+        let href = response.children.first { $0.name == "href" && $0.namespace == dav }
+        return href?.text.split(separator: "/").last.map(String.init) ?? ""
+    }
+
     private mutating func take(_ property: XMLElement) {
         let text = property.text.trimmedSpaces
         switch (property.namespace, property.name) {

@@ -192,7 +192,7 @@ struct ServerTrial: Sendable {
     private func tidy() async {
         let (connection, base) = (connection, base)
         _ = await Task {
-            guard let (all, _) = try? await connection.ask([], isFolder: true, withChildren: true) else { return }
+            guard let (all, _, _) = try? await connection.ask([], isFolder: true, withChildren: true) else { return }
             let left = all.filter { $0.names.count == 1 && $0.names[0].bytes.starts(with: base.utf8) }
             // A file that stays is removed later.
             _ = try? await inParallel(left) { resource -> Result<Void, WebDAVError> in

@@ -128,10 +128,12 @@ extension WebDAVStorage {
 
     private func expectEmpty(_ path: StoragePath) async throws(CallError) {
         do throws(CallError) {
-            let (children, _) = try await children(of: path)
-            let isEmpty = children.allSatisfy { child in
-                !child.isFolder && child.names.last.map(Self.isTemporary) == true
-            }
+            let (children, _, leftOut) = try await children(of: path)
+            let isEmpty =
+                leftOut.count == 0
+                && children.allSatisfy { child in
+                    !child.isFolder && child.names.last.map(Self.isTemporary) == true
+                }
             guard isEmpty else { throw .storage(.notEmpty) }
         } catch {
             guard case .storage(.notFound) = error else { throw error }

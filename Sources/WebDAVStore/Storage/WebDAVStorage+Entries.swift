@@ -1,3 +1,4 @@
+import ChildProcess
 import HTTPClient
 import HTTPStorage
 package import PathStore
@@ -27,10 +28,10 @@ extension WebDAVConnection {
     /// - Parameters:
     ///   - isAbsolute: Whether the names in the request and the answer start at the server's root.
     ///   - question: The requested properties; nil for those of an entry.
-    /// - Returns: The resources, and the server's clock.
+    /// - Returns: The resources, the server's clock, and what can't be read.
     func ask(
         _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false, question: [UInt8]? = nil
-    ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
+    ) async throws(WebDAVError) -> ([Resource], now: Int64?, leftOut: LeftOutNames) {
         try await repeating { () async throws(WebDAVError) in
             // The results of different attempts must not be mixed.
             let intake = Multistatus(isAbsolute ? address.root : address, asked: names)
@@ -52,7 +53,7 @@ extension WebDAVConnection {
             }
             guard let resources = intake.finish(answer.head) else { throw .strange }
             if intake.isMissing { throw .complaint(WebDAVError.Complaint(status: 404)) }
-            return (resources, answer.head["date"].flatMap(ServerTime.header))
+            return (resources, answer.head["date"].flatMap(ServerTime.header), intake.leftOut)
         }
     }
 
@@ -60,7 +61,7 @@ extension WebDAVConnection {
     /// - Returns: Nil if the server returns "not found", which alone proves nothing.
     func find(_ names: [FileName], isFolder: Bool) async throws(WebDAVError) -> (Resource, now: Int64?)? {
         do throws(WebDAVError) {
-            let (resources, now) = try await ask(names, isFolder: isFolder, withChildren: false)
+            let (resources, now, _) = try await ask(names, isFolder: isFolder, withChildren: false)
             guard let resource = resources.first(where: { $0.names == names }) else { throw .strange }
             return (resource, now)
         } catch {
@@ -133,18 +134,26 @@ extension WebDAVStorage {
             return listings.page(of: kept)
         }
         return try await call(folder, isChange: false) { () async throws(CallError) in
-            let (children, now) = try await self.children(of: folder)
-            let entries = children.filter { self.refusal(of: StoragePath($0.names)) == nil }.compactMap {
-                $0.entry(now: now)
+            let (children, now, leftOut) = try await self.children(of: folder)
+            var place = OpenListings.Place(leftOut: leftOut)
+            for child in children {
+                guard let name = child.names.last, !Self.isTemporary(name) else { continue }
+                if self.refusal(of: StoragePath(child.names)) == nil, let entry = child.entry(now: now) {
+                    place.rest.append(entry)
+                } else {
+                    place.leftOut.add(SanitizedText.of(name.bytes))
+                }
             }
             await self.removeStale(children, now)
-            return self.listings.page(of: OpenListings.Place(rest: entries))
+            return self.listings.page(of: place)
         }
     }
 
-    /// The direct entries of a folder, including the store's internal files.
-    func children(of folder: StoragePath) async throws(CallError) -> ([Resource], now: Int64?) {
-        let answer: ([Resource], now: Int64?)
+    /// The direct entries of a folder, including the store's internal files, and what can't be read.
+    func children(
+        of folder: StoragePath
+    ) async throws(CallError) -> ([Resource], now: Int64?, leftOut: LeftOutNames) {
+        let answer: ([Resource], now: Int64?, leftOut: LeftOutNames)
         do throws(WebDAVError) {
             answer = try await connection.ask(folder.names, isFolder: true, withChildren: true)
         } catch {
@@ -157,6 +166,6 @@ extension WebDAVStorage {
         guard let own = all.first(where: { $0.names == folder.names }) else { throw .request(.strange) }
         guard own.isFolder else { throw .storage(.notFound) }
         let children = all.filter { $0.names.count == folder.names.count + 1 && $0.names.starts(with: folder.names) }
-        return (children, answer.now)
+        return (children, answer.now, answer.leftOut)
     }
 }

@@ -82,7 +82,7 @@ package final class WebDAVStorage: PathStorage {
     package func usage() async throws(PathStorageError) -> StoreUsage? {
         try await call(.root, isChange: false) { () async throws(CallError) in
             try await get { () async throws(WebDAVError) in
-                let (found, _) = try await connection.ask(
+                let (found, _, _) = try await connection.ask(
                     [], isFolder: true, withChildren: false, question: WebDAVConnection.quotaQuestion)
                 // A server that knows neither says nothing about the folder.
                 let root = found.first { $0.names.isEmpty }

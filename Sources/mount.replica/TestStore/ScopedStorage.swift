@@ -19,7 +19,7 @@ struct ScopedStorage: PathStorage {
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
     ) async throws(PathStorageError) -> PathPage {
         let answer = try await storage.list(outer(folder), isDeep: isDeep, from: page)
-        return PathPage(entries: answer.entries.map(inner), next: answer.next)
+        return PathPage(entries: answer.entries.map(inner), next: answer.next, leftOut: answer.leftOut)
     }
 
     func read(

@@ -44,7 +44,7 @@ enum StatusText {
         guard let next = status.nextTry else {
             let isParked = status.state == .idle && status.reason != nil
             guard isParked else { return nil }
-            return status.pending == 0 ? "when it is read again" : "after an edit, or now with \(command)"
+            return status.pending == 0 ? "when it is read or listed again" : "after an edit, or now with \(command)"
         }
         let left = next.timeIntervalSince(now)
         return left < 1 ? "now" : "in \(Format.seconds(left)); \(command) tries now"

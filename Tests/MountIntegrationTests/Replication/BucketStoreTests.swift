@@ -134,6 +134,31 @@ import Testing
             """)
     }
 
+    /// By the store's program, which is a process of its own, to the user and to the log.
+    @Test func objectsThatAreLeftOutAreReported() async throws {
+        try await Self.run(
+            """
+            long=$(printf 'x%.0s' {1..256})
+            for key in good "folder/$long" folder/good; do echo "$key" | rclone rcat "r:bucket/some/folder/$key"; done
+            replica add d --store "$url" >/dev/null; mount_it
+            equal "$(ls "$MNT" "$MNT/folder" | wc -w)" 5
+            in_time sh -c "replica status d | grep -q '1 item of the store is left out: folder/xxx'"
+            replica status d >said; grep -q '^  errors  *1 item$' said
+            replica status d --json >said; grep -q '"errors" *: *1' said
+            code=0; replica status d --check >said || code=$?; equal "$code" 8
+            for number in 1 2 3; do replica retry d; replica wait d; done
+            equal "$(grep -c 'left out' "$STATE/daemon.log")" 1
+            # It comes back, with what is in it.
+            rm -r "$MNT/folder"
+            in_time test -d "$MNT/folder"
+            theirs "folder/$long" >/dev/null
+            rclone moveto "r:bucket/some/folder/folder/$long" r:bucket/some/folder/folder/short
+            replica retry d
+            in_time test -e "$MNT/folder/short"
+            in_time sh -c "! replica status d | grep -q 'left out'"
+            """)
+    }
+
     @Test func failuresAreReported() async throws {
         try await Self.run(
             """

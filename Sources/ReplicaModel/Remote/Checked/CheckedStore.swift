@@ -59,6 +59,7 @@ struct CheckedStore: RemoteStore {
             isTaken($0, inRing.contains($0.identifier) ? "it is its own ancestor" : nil)
         }
         batch.updated = batch.updated.map(privileges.taken)
+        batch.leftOut = batch.leftOut?.checked
         // An item that is reported both as updated and as deleted is not certainly deleted.
         let updated = Set(batch.updated.map(\.identifier))
         batch.deleted = batch.deleted.filter { $0.fault == nil && !updated.contains($0) }
@@ -193,6 +194,16 @@ extension CheckedStore {
             if let here, let first = path.firstIndex(of: here) { found.formUnion(path[first...]) }
         }
         return found
+    }
+}
+
+extension LeftOutItems {
+    /// The maximum number that is believed.
+    private static let most = 1_000_000_000
+
+    /// A plausible number, and an example that fits into a line; nil if there are none.
+    fileprivate var checked: LeftOutItems? {
+        count < 1 ? nil : LeftOutItems(count: min(count, Self.most), example: FileName(example).shortened)
     }
 }
 
