@@ -142,8 +142,9 @@ import Testing
             for key in good "folder/$long" folder/good; do echo "$key" | rclone rcat "r:bucket/some/folder/$key"; done
             replica add d --store "$url" >/dev/null; mount_it
             equal "$(ls "$MNT" "$MNT/folder" | wc -w)" 5
-            in_time sh -c "replica status d | grep -q '1 item of the store is left out: folder/xxx'"
-            replica status d >said; grep -q '^  errors  *1 item$' said
+            status_has() { replica status d >said; grep -q "$1" said; }
+            in_time status_has '1 item of the store is left out: folder/xxx'
+            grep -q '^  errors  *1 item$' said
             replica status d --json >said; grep -q '"errors" *: *1' said
             code=0; replica status d --check >said || code=$?; equal "$code" 8
             for number in 1 2 3; do replica retry d; replica wait d; done
@@ -155,7 +156,7 @@ import Testing
             rclone moveto "r:bucket/some/folder/folder/$long" r:bucket/some/folder/folder/short
             replica retry d
             in_time test -e "$MNT/folder/short"
-            in_time sh -c "! replica status d | grep -q 'left out'"
+            in_time not status_has 'left out'
             """)
     }
 
