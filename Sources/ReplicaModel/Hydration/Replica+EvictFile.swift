@@ -43,6 +43,7 @@ extension Tree {
     fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         let place = try place(of: node)
+        var isFinished = true
         let seen = try errnos { () throws(Errno) in
             try place.hold { (held) throws(Errno) in
                 let status = try held.status()
@@ -56,14 +57,20 @@ extension Tree {
                 // Only complete files are passed through; of another one, a fetch has a descriptor.
                 if node.materialization == .whole { try HeldFile(descriptor: file).demandUnused() }
                 try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
-                do throws(Errno) { try Self.releaseBlocks(of: file, size: base.size) } catch {
+                var isFreed = false
+                do throws(Errno) {
+                    try Self.releaseBlocks(of: file, size: base.size)
+                    isFreed = true
+                    try node.keepTime(of: file)
+                    try held.setXattr(OwnXattr.dataless, to: mark.value)
+                } catch {
                     // A mark that stayed would end the eviction at the next scan, and edits until then with it.
                     let former = node.materialization == .whole ? nil : mark.value
-                    if held.isGivenBack(former, ifStill: status) { throw error }
+                    if !isFreed, node.isGivenBack(held, file, former, ifStill: status) { throw error }
+                    // Bytes may be gone: it is a placeholder, and the next scan after a crash finishes that.
+                    isFinished = false
+                    _ = ftruncate(file, Int(base.size))
                 }
-                // Its bytes are gone, or the mark says so. If one of these fails, the next scan does it.
-                try? node.keepTime(of: file)
-                try? held.setXattr(OwnXattr.dataless, to: mark.value)
                 return node.shownChangeTime(status.changed.nanoseconds)
             }
         }
@@ -71,7 +78,8 @@ extension Tree {
         node.ranges = RangeSet64()
         // This also invalidates bytes that a fetch has written but not yet reported.
         node.evictions += 1
-        refreshFingerprint(node)
+        // Otherwise the size and the time on the disk may not be the file's.
+        if isFinished { refreshFingerprint(node) }
         node.keepChangeTime(seen)
         note(node)
     }
@@ -79,23 +87,33 @@ extension Tree {
     /// Frees the blocks of a file, which keeps its size.
     static func releaseBlocks(of file: Int32, size: Int64) throws(Errno) {
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
-        // Beyond the end of the file; otherwise the kernel would zero the last block instead of freeing it.
+        // Beyond the end of the file, or else to a multiple of a block; otherwise the kernel would zero the last block instead of freeing it.
         let beyond: Int64 = 1 << 20
         let length = size > .max - beyond ? size : size + beyond
-        if fallocate(file, hole, 0, length) == 0 || fallocate(file, hole, 0, max(size, 1)) == 0 { return }
+        if fallocate(file, hole, 0, length) == 0 || fallocate(file, hole, 0, size.roundedUp(toMultipleOf: 4_096)) == 0 {
+            return
+        }
         guard Errno.last == .notSupported else { throw .last }
         try Errno.check(ftruncate(file, 0))
         try Errno.check(ftruncate(file, Int(size)))
     }
 }
 
-extension HeldFile {
-    /// Gives a file of which nothing was freed its former mark, or none.
+extension Node {
+    /// Gives the file its former mark, or none, if nothing of it was freed.
     /// - Returns: False if that failed, or something was freed.
-    fileprivate func isGivenBack(_ mark: [UInt8]?, ifStill before: FileStatus) -> Bool {
+    fileprivate func isGivenBack(
+        _ held: HeldFile, _ file: Int32, _ mark: [UInt8]?, ifStill before: FileStatus
+    ) -> Bool {
         do throws(Errno) {
-            guard try status().blocks == before.blocks else { return false }
-            if let mark { try setXattr(OwnXattr.dataless, to: mark) } else { try setXattr(OwnXattr.dataless, nil) }
+            let now = try held.status()
+            guard now.blocks == before.blocks, now.size == before.size else { return false }
+            try keepTime(of: file)
+            guard let mark else {
+                try held.setXattr(OwnXattr.dataless, nil)
+                return true
+            }
+            try held.setXattr(OwnXattr.dataless, to: mark)
             return true
         } catch {
             return false
