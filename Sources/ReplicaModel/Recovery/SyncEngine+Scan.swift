@@ -9,10 +9,12 @@ extension SyncEngine {
         var pauseSeconds = 1
         while true {
             do {
-                return try replica.scan(isStopped: { isStopping.withLock { $0 } })
+                try replica.scan(isStopped: { isStopping.withLock { $0 } })
+                return state.withLock { $0.scanFailure = nil }
             } catch {
-                log.error(
-                    "the tree cannot be compared: nothing is uploaded until it can", metadata: ["error": "\(error)"])
+                let why = (error as? ReplicaError).map { "\($0.errno)" } ?? "\(error)"
+                state.withLock { $0.scanFailure = "the files here can't be compared with what was uploaded: \(why)" }
+                log.error("nothing is uploaded until the tree can be compared", metadata: ["error": "\(why)"])
             }
             for _ in 0..<20 * pauseSeconds {
                 guard !isStopping.withLock({ $0 }) else { return }
