@@ -177,11 +177,12 @@ struct NodeIndex {
         other.kernelFile = node.kernelFile
         other.mayBeMapped = other.mayBeMapped || node.mayBeMapped
         other.hasSyncedWriter = other.hasSyncedWriter || node.hasSyncedWriter
+        other.wasSentWhileWritten = other.wasSentWhileWritten || node.wasSentWhileWritten
         if node.writers > 0 || node.mayBeMapped {
             writing[node.number] = nil
             writing[other.number] = other
         }
         (node.lookups, node.opens, node.writers) = (0, 0, 0)
-        (node.mayBeMapped, node.hasSyncedWriter) = (false, false)
+        (node.mayBeMapped, node.hasSyncedWriter, node.wasSentWhileWritten) = (false, false, false)
     }
 }

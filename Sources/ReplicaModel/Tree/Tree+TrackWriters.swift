@@ -47,6 +47,8 @@ extension Tree {
         settle(node)
         // Also one that was open when the last run ended, but not before it is compared.
         guard scan == nil, items.writing[node.number] != nil, node.writers == 0, !isOpenForWriting(node) else { return }
+        // What an earlier run has sent is not known.
+        if !noticesStores, !node.mayBeMapped { node.wasSentWhileWritten = true }
         node.mayBeMapped = false
         // The last stores may have come after the check.
         settle(node)
