@@ -179,10 +179,17 @@ extension Tree {
         }
         let place = BackingPath(folder: staging, name: fresh)
         let status = try errnos { () throws(Errno) in
-            try place.copyAttributes(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
             let status = try place.status()
-            try place.replace(former, old, of: node, folders, keptAt: keptAt)
-            return status
+            do throws(Errno) {
+                try place.copyAttributes(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
+                let status = try place.status()
+                try place.replace(former, old, of: node, folders, keptAt: keptAt)
+                return status
+            } catch {
+                // Under this name the store's bytes would be kept.
+                if try place.status().inode == status.inode { _ = fresh.withCString { unlinkat(staging, $0, 0) } }
+                throw error
+            }
         }
         let hasReaders = node.opens > 0 && node.materialization != .dataless
         let wasLinked = items.names(of: node).count > 1
