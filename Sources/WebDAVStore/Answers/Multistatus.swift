@@ -21,7 +21,7 @@ final class Multistatus: @unchecked Sendable {
     private var resources: [Resource] = []
     /// Whether the server says within the answer that the requested resource is missing, as Cyrus does.
     private(set) var isMissing = false
-    /// Resources that the answer names, but not by a valid path, or says nothing about.
+    /// What is in the requested folder, but not at a valid path, or without properties.
     private(set) var leftOut = LeftOutNames()
     private var count = 0
 
@@ -35,7 +35,7 @@ final class Multistatus: @unchecked Sendable {
                 resources.append(resource)
             } else if Resource.missing(element, in: address) == asked {
                 isMissing = true
-            } else if let name = Resource.unreadable(element, in: address) {
+            } else if let name = Resource.unreadable(element, in: asked, address) {
                 leftOut.add(SanitizedText.of(name))
             }
             return count <= Self.most

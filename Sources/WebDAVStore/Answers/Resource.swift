@@ -134,13 +134,17 @@ extension Resource {
         return Reference.names(href.bytes, in: address)
     }
 
-    /// What a response is about that is neither a resource nor missing: the last part of its reference.
-    static func unreadable(_ response: XMLElement, in address: WebDAVAddress) -> String? {
-        guard response.name == "response", response.namespace == dav, missing(response, in: address) == nil else {
+    /// The last part of a response's reference if it is in a folder, but neither a resource nor missing.
+    static func unreadable(_ response: XMLElement, in folder: [FileName], _ address: WebDAVAddress) -> String? {
+        guard response.name == "response", response.namespace == dav, missing(response, in: address) == nil,
+            let href = response.children.first(where: { $0.name == "href" && $0.namespace == dav })
+        else { return nil }
+        let slash = UInt8(ascii: "/")
+        let path = href.bytes.last == slash ? href.bytes.dropLast() : href.bytes[...]
+        guard let end = path.lastIndex(of: slash), Reference.names(Array(path[...end]), in: address) == folder else {
             return nil
         }
-        let href = response.children.first { $0.name == "href" && $0.namespace == dav }
-        return href?.text.split(separator: "/").last.map(String.init) ?? ""
+        return String(decoding: path[path.index(after: end)...], as: UTF8.self)
     }
 
     private mutating func take(_ property: XMLElement) {
