@@ -1,6 +1,6 @@
 internal import Threads
 
-/// Work that goes on by itself until it is done, whoever waits for it: fetches that several readers share, comparisons, listings. A domain that
+/// Work that goes on by itself until it is done, whoever waits for it: listings, comparisons, downloads, windows of large files. A domain that
 /// stops ends it first: afterwards nothing can be recorded, and another process may serve the domain.
 final class BackgroundTasks: Sendable {
     private struct State {
@@ -13,19 +13,19 @@ final class BackgroundTasks: Sendable {
     private let state = Locked(State(), rank: .innermost)
 
     /// Starts work. Once it ends, it is forgotten. Any thread.
-    /// - Returns: The task, which is cancelled already if the domain is stopping.
+    /// - Returns: The task, which cancels itself first if the domain is stopping.
     @discardableResult
     func start<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) -> Task<Result, Never> {
         state.withLock { state in
             let number = state.next
             state.next += 1
             let task = Task {
+                if self.state.withLock({ $0.isEnding }) { withUnsafeCurrentTask { $0?.cancel() } }
                 let result = await body()
                 self.state.withLock { _ = $0.running.removeValue(forKey: number) }
                 return result
             }
             state.running[number] = task
-            if state.isEnding { task.cancel() }
             return task
         }
     }
