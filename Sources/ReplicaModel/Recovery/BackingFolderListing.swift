@@ -40,9 +40,15 @@ struct BackingFolderListing {
                         isEvicting: said != nil && said == mark?.whileEvicting,
                         isTruncated: said != nil && said == mark?.whenTruncated))
             } catch {
-                guard error == .noSuchFileOrDirectory else { throw error }
+                // Also if only its mark can't be found: then it is there.
+                guard error == .noSuchFileOrDirectory, !Self.isThere(name, in: folder) else { throw error }
             }
         }
+    }
+
+    private static func isThere(_ name: FileName, in folder: Int32) -> Bool {
+        do throws(Errno) { _ = try FileStatus(name, in: folder) } catch { return error != .noSuchFileOrDirectory }
+        return true
     }
 }
 

@@ -87,7 +87,7 @@ struct SetAsideRecovery {
         guard let identifier = row.base?.identifier, let folder = try open(row.parent) else { return }
         defer { close(folder) }
         // If it is not there, it was removed.
-        guard let status = try? FileStatus(row.name, in: folder),
+        guard let status = try status(of: row.name, in: folder),
             row.fingerprint.isSameFile(as: FileFingerprint(status)),
             status.kind == row.kind, try ItemRow.of(ItemNumber(row.number), in: rows) == nil,
             try ItemRow.of(identifier, in: rows) == nil
@@ -101,6 +101,13 @@ struct SetAsideRecovery {
         }
         try row.write(to: rows, round: round)
         try Incoming.write([Incoming(identifier: identifier, item: nil, asked: 1)], anchor: nil, to: rows)
+    }
+
+    private func status(of name: FileName, in folder: Int32) throws(Errno) -> FileStatus? {
+        do throws(Errno) { return try FileStatus(name, in: folder) } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
     }
 
     /// Opens a folder of the tree; nil if it is not where the database says.
@@ -118,7 +125,12 @@ struct SetAsideRecovery {
         for name in names.reversed() {
             let above = folder
             defer { close(above) }
-            do throws(Errno) { folder = try name.openFolder(in: above) } catch { return nil }
+            do throws(Errno) { folder = try name.openFolder(in: above) } catch {
+                guard [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error) else {
+                    throw error
+                }
+                return nil
+            }
         }
         return folder
     }

@@ -13,7 +13,7 @@ extension HeldFile {
             return false
         } catch {
             // Where leases are not supported, the kernel's passthrough is not, either.
-            return error == .resourceTemporarilyUnavailable
+            return [.resourceTemporarilyUnavailable, .noMemory, .noLocks].contains(error)
         }
     }
 

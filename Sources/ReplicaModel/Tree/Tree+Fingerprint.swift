@@ -26,7 +26,7 @@ extension Tree {
             guard error != .noAttribute, error != .notSupported else { return becomeWhole(node) }
             (node.materialization, node.ranges) = (.dataless, RangeSet64())
             note(node)
-            // A scan does it if this fails too: the file is shorter than it was, and not marked as truncated.
+            // If this fails too, a scan restores it, unless it is marked as truncated: then it is empty in the store as well.
             try? file.restorePlaceholder(of: node)
             throw error
         }

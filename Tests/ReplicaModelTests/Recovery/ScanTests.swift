@@ -10,8 +10,6 @@ import Threads
 
 /// The comparison of tree and database at a start.
 @Suite struct ScanTests {
-    /// Absence is not deletion after a power cut (SEMANTICS, principle 2), even if the daemon is killed repeatedly during the
-    /// comparison.
     /// A placeholder whose mark can't be read would be a file of zeros.
     @Test func aMarkThatCannotBeReadIsAnError() throws {
         let bench = try Bench()
@@ -23,6 +21,8 @@ import Threads
         #expect(throws: Errno.fileNameTooLong) { try mark.isOn(BackingPath(folder: folder, name: name)) }
     }
 
+    /// Absence is not deletion after a power cut (SEMANTICS, principle 2), even if the daemon is killed repeatedly during the
+    /// comparison.
     @Test func anInterruptedCarefulScanStaysCareful() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
