@@ -50,7 +50,7 @@ extension SyncEngine {
         if let failure = replica.recording.withLock({ $0.failure }) { return (.offline, failure) }
         if let storeFailure { return (.offline, storeFailure.message) }
         if pause.left > 0 { return (.offline, RemoteStoreError.busy(seconds: 0).message) }
-        if replica.isScanning || isImporting { return (.importing, state.withLock { $0.scanFailure }) }
+        if replica.isScanning || isImporting { return (.importing, scanFailure.withLock { $0 }) }
         let isFetching = fetches.withLock { !$0.isEmpty }
         let isSending = uploadQueue.withLock { $0.inFlight > 0 }
         let isSyncing = isMoving || isBusy || isFetching || isSending || replica.hasIncoming

@@ -20,8 +20,6 @@ struct EngineState {
     var isStoreReadable: Bool { storeFailure?.leavesStoreReadable ?? true }
     /// An error in the reports of changes: local changes are still sent.
     var feedTrouble: Failure?
-    /// Why the tree can't be compared with the database.
-    var scanFailure: String?
     /// How many callers wait for the store.
     var waiters = 0
     /// Whether the end of an import is still to be announced.

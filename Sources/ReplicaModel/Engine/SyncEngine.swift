@@ -20,6 +20,8 @@ final class SyncEngine: Sendable {
     /// Set when the domain stops; blocking work then ends.
     let isStopping = Locked(false)
     let background = BackgroundTasks()
+    /// Why the tree can't be compared with the database.
+    let scanFailure = Locked<String?>(nil)
     let statistics = Locked(TransferStatistics())
     let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
     let snapshots: SnapshotFiles

@@ -10,10 +10,10 @@ extension SyncEngine {
         while true {
             do {
                 try replica.scan(isStopped: { isStopping.withLock { $0 } })
-                return state.withLock { $0.scanFailure = nil }
+                return scanFailure.withLock { $0 = nil }
             } catch {
                 let why = (error as? ReplicaError).map { "\($0.errno)" } ?? "\(error)"
-                state.withLock { $0.scanFailure = "the files here can't be compared with what was uploaded: \(why)" }
+                scanFailure.withLock { $0 = "the files here can't be compared with what was uploaded: \(why)" }
                 log.error("nothing is uploaded until the tree can be compared", metadata: ["error": "\(why)"])
             }
             for _ in 0..<20 * pauseSeconds {
