@@ -47,17 +47,9 @@ import Threads
             request.words.first == "MOVE" ? .sentTwice : nil
         }
         try await session.run { store in
-            let retrying = RetryingStore(store)
-            let file = try await retrying.create("file", .file, in: .root, Array("first".utf8))
-            let template = ItemTemplate(
-                identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+            let file = try await Self.create(store)
             let error = await #expect(throws: RemoteStoreError.self) {
-                try await session.armed {
-                    try await ItemContents.with(Array("second".utf8)) { contents async throws(RemoteStoreError) in
-                        try await store.modifyItem(
-                            template, base: file.version, changedFields: .contents, contents: contents)
-                    }
-                }
+                try await session.armed { try await Self.write("second", to: file, store) }
             }
             #expect(error == .serverUnreachable)
         }
@@ -75,26 +67,29 @@ import Threads
             }
         }
         try await session.run { store in
-            let retrying = RetryingStore(store)
-            let file = try await retrying.create("file", .file, in: .root, Array("first".utf8))
-            let template = ItemTemplate(
-                identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+            let file = try await Self.create(store)
             let error = await #expect(throws: RemoteStoreError.self) {
-                try await session.armed {
-                    try await ItemContents.with([]) { contents async throws(RemoteStoreError) in
-                        try await store.modifyItem(
-                            template, base: file.version, changedFields: .contents, contents: contents)
-                    }
-                }
+                try await session.armed { try await Self.write("", to: file, store) }
             }
             #expect(error == .serverUnreachable)
-            try await ItemContents.with([]) { contents async throws(RemoteStoreError) in
-                _ = try await store.modifyItem(
-                    template, base: file.version, changedFields: .contents, contents: contents)
-            }
+            try await Self.write("", to: file, store)
         }
         #expect(isLost.withLock { $0 })
         #expect(try session.files()["file"] == [])
+    }
+
+    private static func create(_ store: PathStore) async throws -> Item {
+        try await RetryingStore(store).create("file", .file, in: .root, Array("first".utf8))
+    }
+
+    /// Replaces the content of a file, in one attempt.
+    private static func write(_ text: String, to file: Item, _ store: PathStore) async throws {
+        let template = ItemTemplate(
+            identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+        try await ItemContents.with(Array(text.utf8)) { contents async throws(RemoteStoreError) in
+            _ = try await store.modifyItem(
+                template, base: file.version, changedFields: .contents, contents: contents)
+        }
     }
 
     /// Faults that could be mistaken for features of a server.
